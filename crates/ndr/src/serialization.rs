@@ -10,8 +10,9 @@ use std::fmt;
 
 /// The version number of this format.
 const VERSION: u8 = 1;
-/// The byte order's label, as in a PDU: C706 14.1.
+/// The label of little-endian byte order, as in a PDU: C706 14.1.
 const LITTLE: u8 = 0x10;
+/// The label of big-endian byte order.
 const BIG: u8 = 0x00;
 /// The filler at the end of the common header.
 const FILLER: [u8; 4] = [0xcc; 4];

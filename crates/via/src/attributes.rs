@@ -9,8 +9,8 @@ pub enum Reliability {
     /// A message arrives at most once, and intact. A loss is silent.
     Unreliable = 1,
     /// Messages arrive exactly once, intact and in order. A message that cannot be delivered breaks
-    /// the connection. A send completes once its delivery is certain, provided that the connection
-    /// lasts.
+    /// the connection. A send completes once only the end of the connection can prevent its
+    /// delivery.
     #[default]
     ReliableDelivery = 2,
     /// As `ReliableDelivery`, but a send completes only when its data is in the peer's memory.

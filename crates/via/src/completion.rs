@@ -29,15 +29,17 @@ pub struct Completion {
     pub queue: Queue,
 }
 
-/// A completion queue. One thread owns it; any thread may make VIs for it.
+/// A completion queue. One thread owns the queue. Any thread may make VIs that use the queue.
 pub struct CompletionQueue {
     core: Arc<CqCore>,
     // The number of the queue's NIC.
     nic: u64,
     budget: SpinBudget,
     rounded: Instant,
-    // Empty between two calls; the vectors are kept for their capacity.
+    // The VIs that a call of `progress` serves. The vector is empty between two calls, and is a
+    // field only to keep its memory for the next call.
     due: Vec<Arc<dyn Member>>,
+    // The events of VIs' files, kept in a field for the same reason as `due`.
     ready: Vec<epoll::Event>,
 }
 
@@ -56,8 +58,8 @@ pub(crate) trait Member: Send + Sync + fmt::Debug {
     fn end_sleep(&self, connection: u64);
 }
 
-/// The interval at which all VIs are served, so that their timers run. Busy VIs seldom depend on
-/// timers.
+/// The interval at which all VIs are served, so that their timers run. The interval can be long,
+/// because busy VIs seldom depend on timers.
 const ROUND: Duration = Duration::from_millis(1);
 /// The maximum number of file events taken by one `epoll_wait`.
 const EVENTS: usize = 64;
@@ -138,8 +140,8 @@ impl CqCore {
             member.readiness = watched;
         }
         drop(members);
-        // A sleeping owner polls only the files that it knew before it slept, so it is woken to
-        // look again.
+        // A sleeping owner polls only the files that the queue had when the sleep began. So the
+        // owner is woken, and then polls this file, too.
         self.entries().notice.ring();
     }
 

@@ -12,9 +12,10 @@ pub struct Counters {
     pub received: u32,
     /// The number of waits for a message that slept in the kernel.
     pub sleeps: u64,
-    /// The number of times that the peer slept and had to be woken.
+    /// The number of messages for which the peer had to be woken. Where the two sides share no
+    /// memory, each message sent counts.
     pub wakes: u64,
-    /// The number of times that a sender had to wait for credit.
+    /// The number of times that this side had to wait for credit before it could send.
     pub credit_waits: u64,
     /// The number of larger areas made for frames sent.
     pub areas: u32,
@@ -48,7 +49,7 @@ mod tests {
         let mut vi = directory.connect("counted", &options, LATEST).unwrap();
         assert_eq!(vi.counters(), super::Counters::default());
         // The server raises its sleep flag, checks once more for a message, and counts the sleep
-        // only after that check.
+        // only after that check. So the test waits until the server's thread is asleep, too.
         let number = number.recv().unwrap();
         ground::until("the server sleeps", || vi.tx.peer_sleeps() && ground::is_asleep(number));
         vi.tx.area_frame(100_000, 0, LATEST).unwrap().fill(1);

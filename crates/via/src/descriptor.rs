@@ -1,8 +1,8 @@
 //! Descriptors: the work that is posted to a VI, and its outcome.
 //!
 //! A descriptor has a control segment (operation, status, length, immediate data), an address
-//! segment for RDMA, and data segments, from which data are gathered or to which data are
-//! scattered: VI Architecture 1.0, "Descriptors".
+//! segment for RDMA, and data segments. Data are gathered from the data segments, or scattered to
+//! them: VI Architecture 1.0, "Descriptors".
 
 use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
@@ -301,8 +301,8 @@ impl Descriptor {
     }
 
     /// Keeps the claim on the regions after the descriptor's completion, until the descriptor is
-    /// dropped or gets other segments. This is for descriptors that are posted again and again,
-    /// while their regions stay registered.
+    /// dropped or gets other segments. This function is for descriptors that are posted again and
+    /// again while their regions stay registered.
     pub(crate) fn keep_claim(&mut self) {
         self.keeps_claim = true;
     }

@@ -29,7 +29,7 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
     if peer_sleeps.load(Ordering::Relaxed) == 0 {
         return false;
     }
-    // Only the owner writes its bell, so a load and a store make an increment.
+    // Only the owner writes its bell, so a load and a store are enough for an increment.
     own_bell.store(own_bell.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     true
 }

@@ -25,7 +25,7 @@ pub enum Error {
     NameInUse {
         /// The requested name.
         name: String,
-        /// The process that serves the name, where it could be read.
+        /// The id of the process that serves the name, if this process could read the id.
         pid: Option<u32>,
     },
     /// A name that cannot be used as a file name, or is too long for a socket address.
@@ -130,9 +130,9 @@ pub enum Error {
     },
     /// The provider does not support a requested feature.
     Unsupported {
-        /// The provider.
+        /// The provider's name.
         provider: &'static str,
-        /// The feature.
+        /// The feature that the provider does not support.
         what: &'static str,
     },
     /// The operation is not valid in this state. Nothing was changed.
@@ -282,8 +282,8 @@ pub enum Violation {
     BadCredit(u32),
     /// A slot shows a sequence number that is neither the last nor the next.
     BadSequence(u32),
-    /// The peer has called a connection that waits without a thread, for messages that the peer has
-    /// not sent.
+    /// The peer has called a connection that waits without a thread, but has not sent the messages
+    /// for which it called.
     FalseCalls,
 }
 

@@ -11,8 +11,8 @@ impl Host {
     /// The unspecified address. No datagram has it as its source.
     pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-    /// Returns the host that quotas count. For an IPv4 host, that is the host itself. For an IPv6
-    /// host, that is the first address of its /64 network, since the host can use every address of
+    /// Returns the host under which quotas count this host. For IPv4, that is the host itself. For
+    /// IPv6, that is the first address of its /64 network, since the host can use every address of
     /// that network.
     #[must_use]
     pub fn counted(self) -> Self {

@@ -1,4 +1,4 @@
-//! The layout of a shared segment: offsets and sizes only, apart from the algorithms.
+//! The layout of a shared segment: offsets and sizes, without the algorithms.
 //!
 //! One segment carries one direction. Only its owner maps it writable: the segment is sealed
 //! against further writable mappings before the peer sees it. The peer maps it read-only.

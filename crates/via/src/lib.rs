@@ -34,8 +34,8 @@
 //! [`State::Broken`] when the connection ended for another reason than [`Vi::disconnect`]. The call
 //! of [`Vi::disconnect`] makes a VI idle again. An invalid descriptor is refused when it is posted
 //! ([`PostFault`]), and the connection continues. A failure between the two ends breaks a reliable
-//! connection: the descriptor that failed gets the cause as its status, and the descriptors behind
-//! it are flushed.
+//! connection: the descriptor that failed gets the cause as its status, and the descriptors that
+//! were posted after it are flushed.
 //!
 //! Destroying an object that is in use fails and hands the object back ([`InUse`]). Dropping the
 //! object ends it even if it is in use. A wait ends at its [`Deadline`]. Some providers make

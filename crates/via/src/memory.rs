@@ -24,7 +24,7 @@ pub struct Memory {
     // length` is readable and writable as long as the value lives.
     start: NonNull<u8>,
     length: usize,
-    // The file behind the memory, if peers can map it as well.
+    // The file that the memory is a mapping of, if peers can map it as well.
     file: Option<OwnedFd>,
     // The bytes of a budget that the memory takes up, if it is counted.
     reservation: Option<Reservation>,
@@ -112,7 +112,7 @@ impl Memory {
         self.start
     }
 
-    /// Returns the file behind the memory, if peers can map it.
+    /// Returns the file that the memory is a mapping of, if peers can map it as well.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         self.file.as_ref().map(AsFd::as_fd)
     }
@@ -318,7 +318,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the bytes.
+    /// Returns the region's memory.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -393,7 +393,7 @@ impl MemoryRegion {
         self.handle
     }
 
-    /// Returns the bytes.
+    /// Returns the region's memory.
     pub fn memory(&self) -> &Memory {
         &self.core.memory
     }

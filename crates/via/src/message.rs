@@ -14,7 +14,8 @@ pub enum Kind {
     Oneway = 4,
     /// A C706 protocol data unit, such as a bind, in the frame.
     Pdu = 5,
-    /// The caller no longer wants the response to call `second`.
+    /// A notice that the caller does not need the response to the call with the id `second` any
+    /// more.
     Cancel = 6,
 }
 

@@ -65,7 +65,7 @@ fn look_up(
     let wait = move || {
         let found = ask();
         drop(place);
-        // The receiver is gone if its deadline has passed.
+        // The receiver is gone if the caller's deadline has passed.
         drop(tell.send(found));
     };
     let thread = std::thread::Builder::new().name("obvia-resolve".to_owned());
@@ -78,8 +78,8 @@ fn look_up(
     }
 }
 
-/// A place in the limited number of threads that wait for the resolver. Dropping the value frees
-/// the place.
+/// A count of one in the limited number of threads that wait for the resolver. Dropping the value
+/// lowers that number.
 struct Place(&'static AtomicUsize);
 
 impl Place {

@@ -81,7 +81,8 @@ impl Notice {
 pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
     let left = deadline.remaining();
     let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));
-    // At most a day, so that the seconds fit a `Timespec`. Callers look again after each sleep.
+    // The sleep takes at most a day, so that the seconds fit a `Timespec`. Callers look again after
+    // each sleep.
     let left = left.min(Duration::from_secs(24 * 3600));
     let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
     let mut polled: Vec<_> = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();

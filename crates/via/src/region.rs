@@ -20,8 +20,8 @@ pub struct RegionView<'a> {
     mapping: PhantomData<&'a ()>,
 }
 
-// SAFETY: a view only reads memory that stays mapped for 'a, by atomic loads and by raw copies that
-// make no reference to it; threads may share the view.
+// SAFETY: a view only reads its memory, which stays mapped for 'a. The reads are atomic loads, or
+// raw copies that make no reference to the memory. So several threads can use the view at once.
 unsafe impl Send for RegionView<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for RegionView<'_> {}

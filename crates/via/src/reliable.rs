@@ -2,8 +2,8 @@
 //! of a VI.
 //!
 //! An [`Engine`] is one end of one connection. An engine has no socket, clock or thread. Its caller
-//! passes in the time, in nanoseconds since any fixed start, and the received datagrams, and takes
-//! out the datagrams to be sent. The engine acts on the VI's queues and regions through a
+//! passes in the received datagrams and the time, in nanoseconds since any fixed start. The caller
+//! takes out the datagrams to be sent. The engine acts on the VI's queues and regions through a
 //! [`Sink`](crate::spi::Sink). [`Requesting`] and [`Answering`] are the two ends of the handshake
 //! that makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`]
 //! and [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.

@@ -1,4 +1,4 @@
-//! Listening sockets of TCP and of names.
+//! Listening sockets: TCP sockets, and Unix sockets with names.
 
 use crate::bell::await_events;
 use crate::{Deadline, Error};

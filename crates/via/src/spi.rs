@@ -3,8 +3,8 @@
 //! A [`Provider`] opens connections. Each connection is a [`Port`], which belongs to one VI and is
 //! called with that VI's lock held. A port gets the descriptors of the send queue in order, and
 //! reports to a [`Sink`], which represents the VI's queues and the regions that the peer may reach.
-//! Ports do not deal with the checks of descriptors against local memory, the order of completions,
-//! flushing, waiting and completion queues, because these are the same for all providers.
+//! The VI itself checks descriptors against local memory, orders completions, flushes, waits, and
+//! serves completion queues. This work is the same for all providers, so ports do not deal with it.
 
 use crate::attributes::{Attributes, Reliability};
 use crate::descriptor::{Descriptor, RemoteAddress, Status};
@@ -96,7 +96,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
 pub struct Offer {
     /// The VI's reliability level, which must be the same on both sides.
     pub reliability: Reliability,
-    /// The maximum message length that the VI takes. The smaller value of the two sides applies.
+    /// The maximum length of the VI's messages, in bytes. The smaller value of the two sides
+    /// applies.
     pub max_transfer: u32,
     /// The user's private data, at most [`Offer::PRIVATE_MAX`] bytes.
     pub private: Vec<u8>,
@@ -225,8 +226,8 @@ pub trait Port: Send + fmt::Debug {
     /// work of timers that have expired. Must not block.
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
 
-    /// As [`Self::progress`], for a caller that answers the next message. Other work may wait until
-    /// the answer is on its way, or for the next call of the port.
+    /// As [`Self::progress`], for a caller that will answer the next message. The port can put off
+    /// its other work until the answer is on its way, or until the next call of the port.
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.progress(now, sink);
     }
@@ -234,7 +235,8 @@ pub trait Port: Send + fmt::Debug {
     /// Prepares for a sleep. Returns the file to sleep on, and the time by which the port has to be
     /// called again. Returns `None` if the port has work now.
     ///
-    /// Several threads may sleep at a time. Each `Some` is followed by one [`Self::end_sleep`].
+    /// Several threads may sleep at a time. After each call that returned `Some`,
+    /// [`Self::end_sleep`] is called once.
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep>;
 
     /// Ends a prepared sleep, or cancels it.
@@ -338,7 +340,8 @@ pub trait Sink {
     fn receives(&self) -> usize;
 
     /// Returns the receive descriptor at `index`, counted from the oldest that is not completed, if
-    /// there is one. For providers that post receive descriptors themselves.
+    /// there is one. A provider needs this function if it posts receive descriptors to a lower
+    /// layer, such as libfabric.
     fn receiving(&self, index: usize) -> Option<&Descriptor>;
 
     /// Begins a message of `length` bytes, for the oldest receive descriptor.

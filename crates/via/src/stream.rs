@@ -23,15 +23,16 @@ use std::time::Duration;
 
 /// The idle time of a TCP connection after which the kernel probes whether the peer still answers.
 const IDLE: Duration = Duration::from_secs(5);
-/// The interval of the keepalive probes, and the number of unanswered probes after which the peer
-/// counts as gone.
+/// The interval of the keepalive probes.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
+/// The number of unanswered keepalive probes after which the peer counts as gone.
 const ASKED: u32 = 4;
 /// The maximum time until a peer acknowledges bytes, in milliseconds. While no bytes are on the
 /// way, the keepalive probes need about the same time to notice that a peer is gone.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
-/// A connection. One thread at a time receives, and one sends.
+/// A connection that carries a stream of bytes each way. At most one thread at a time may receive,
+/// and at most one may send.
 #[derive(Debug)]
 pub struct Stream {
     socket: OwnedFd,

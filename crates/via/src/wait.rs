@@ -21,8 +21,8 @@ pub enum Waiting {
 /// which is about the time of the two wake-ups that polling can save.
 const SPIN_MAX: u32 = 1 << 13;
 /// The maximum time for which an adaptive wait polls. The number of polls alone does not limit the
-/// time, because a look at a virtual interface calls the VI's port, and takes as long as tens of
-/// looks at memory.
+/// time: a poll of a virtual interface calls the VI's port, and takes as long as tens of polls of
+/// memory.
 const SPIN_TIME: Duration = Duration::from_micros(120);
 /// The number of polls that an adaptive wait always makes: enough to find a message that has
 /// arrived already.
@@ -62,7 +62,7 @@ impl SpinBudget {
         Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }
 
-    /// Returns the number of polls before a sleep; `None` for unlimited.
+    /// Returns the number of polls before a sleep; `None` if their number is unlimited.
     pub(crate) fn polls(&self) -> Option<u32> {
         match self.policy {
             Waiting::Poll => None,
@@ -72,7 +72,7 @@ impl SpinBudget {
         }
     }
 
-    /// Whether waits poll for long.
+    /// Whether the policy permits polls, and the number of polls is above its minimum.
     #[inline]
     pub(crate) fn is_patient(&self) -> bool {
         self.polls > SPIN_MIN && self.policy != Waiting::Block
@@ -116,7 +116,7 @@ impl SpinBudget {
 /// The polls that a wait has left.
 #[derive(Debug)]
 pub(crate) struct Polls {
-    // `None` for unlimited.
+    // The number of polls that are left; `None` if their number is unlimited.
     left: Option<u32>,
     // The latest time of the polls, which the first poll sets.
     until: Option<Instant>,

@@ -60,11 +60,11 @@ impl Default for Options {
 /// The peer of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Peer {
-    /// A process of this host, as the kernel recorded it at connect.
+    /// A process of this host, as the kernel recorded it when the connection was made.
     Process {
         /// The process id; 0 where the kernel cannot tell.
         pid: u32,
-        /// The user id at connect; [`Peer::NOBODY`] where the kernel cannot tell.
+        /// The user id when the connection was made; [`Peer::NOBODY`] where the kernel cannot tell.
         uid: u32,
         /// The serial number of the process: the inode number of its pidfd, which is unique across
         /// PID namespaces and never reused. Where the kernel has no such number (before Linux 6.9),
@@ -95,7 +95,7 @@ impl fmt::Display for Peer {
 /// the peer's image by RDMA. A call between two polling processes over shared memory uses none of
 /// the carrier's methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
-    /// Whether the peer's messages have to be fetched.
+    /// Whether this side sees the peer's messages only after a call of [`Self::fetch`].
     fn is_remote(&self) -> bool;
     /// Brings a message to a peer that does not poll the message's slot, by waking the peer, by
     /// RDMA or through a relay. `slot` is the offset of the slot in the own segment.
@@ -206,8 +206,8 @@ const RUNG: u32 = 2;
 pub(crate) struct Wire {
     pub(crate) own: Mapping,
     pub(crate) peer: Mapping,
-    // The carrier follows the mappings, so that the mappings are dropped before the carrier: they
-    // may be mappings of the carrier's memory.
+    // Fields are dropped in the order of their declaration. The mappings can be of the carrier's
+    // memory, so they are declared before the carrier.
     pub(crate) carrier: Box<dyn Carrier>,
     /// The reasons for which the waiting thread has to return without a message. A carrier may
     /// sleep on this word while it is 0.
@@ -422,7 +422,7 @@ impl Window {
         Arc::as_ptr(&self.wire).cast()
     }
 
-    /// Returns the counters so far.
+    /// Returns the present values of the connection's counters.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.tx.count(&mut counters);
@@ -457,8 +457,8 @@ impl Alarm {
         }
     }
 
-    /// Ends the connection. Over a virtual interface, the owner gets the error of a silent peer,
-    /// not of a peer that has left, because the peer may connect again and continue.
+    /// Ends the connection. Over a virtual interface, the owner then gets the error of a silent
+    /// peer, not that of a peer that has left: the peer may connect again and continue.
     pub fn abandon(&self) {
         if let Some(wire) = self.wire.upgrade() {
             wire.carrier.abandon();
@@ -478,9 +478,9 @@ impl Alarm {
     /// Returns a number that shows progress: it changes with each message of the peer that this end
     /// processes. `None` if the connection is gone.
     ///
-    /// The low half is the sequence number of the last message that this end has published, the
-    /// high half that of the peer's last message that this end has acknowledged. The number is
-    /// exact on the thread that owns the connection.
+    /// The low half is the sequence number of the last message that this end has published. The
+    /// high half is the sequence number of the peer's last message that this end has acknowledged.
+    /// The number is exact on the thread that owns the connection.
     pub fn attended(&self) -> Option<u64> {
         let wire = self.wire.upgrade()?;
         let own = wire.own.view();

@@ -1,5 +1,5 @@
-//! Connections to a process that has no file descriptors left. The limit holds for the whole
-//! process, so these tests run in a process of their own, and take turns.
+//! Connections to a process that has no file descriptors left. The limit of descriptors holds for
+//! the whole process, so these tests run in a process of their own, and take turns.
 
 use ground::Folder;
 use obvia_via::provider::shm::{Directory, Listener};
@@ -22,7 +22,7 @@ const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 const AREA: usize = 1 << 16;
 const MAY_SLEEP: u32 = 1;
 const BY_NAME: u32 = 4;
-/// The message by which a client confirms that it has mapped the segments that were named.
+/// The message by which a client that opens segments by name confirms that it has mapped them.
 const MAPPED: u8 = 1;
 /// A number of file descriptors that is more than one connection needs.
 const MANY: u64 = 20;

@@ -1,5 +1,5 @@
-//! Parked connections where the system starts no threads. The limit holds for the whole process, so
-//! this test runs in a process of its own.
+//! Parked connections where the system starts no threads. The limit of threads holds for the whole
+//! process, so this test runs in a process of its own.
 
 use obvia_via::provider::shm::Directory;
 use obvia_via::window::{Options, Window};

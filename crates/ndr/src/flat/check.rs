@@ -1,9 +1,9 @@
 //! The check of a frame with pointers, made once before the frame is used.
 //!
 //! The block, which has the parameters, is the start of the frame. First the check finds the
-//! objects by their headers, from the end of the block to the end of the frame. Then it follows the
-//! slots, which are the places of pointers. It begins with the slots of the block, needs no
-//! recursion, and checks each object once. A frame that passes is safe to use as memory:
+//! objects by their headers, from the end of the block to the end of the frame. Then the check
+//! follows the slots, which are the places of pointers. It begins with the slots of the block,
+//! needs no recursion, and checks each object once. A frame that passes is safe to use as memory:
 //!
 //! - Every slot is null or refers to an object. The object has the slot's type, and the number of
 //!   elements that the slot's structure demands.
@@ -74,12 +74,12 @@ pub struct Checked {
 /// The maximum room that all arrays of a frame together have beyond their elements, in bytes.
 pub const ROOM_MAX: usize = 256 << 20;
 
-/// The pointers to an object.
+/// The pointers to an object, among the slots that the check has followed so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Referrer {
     Nobody,
     One,
-    /// Any number of full pointers, which agree on the room for elements.
+    /// One or more full pointers. All of them need room for this number of elements.
     Full(u32),
 }
 
@@ -97,7 +97,7 @@ struct Check<'a> {
 
 /// Checks a frame against the description of its block and of the interface's types.
 ///
-/// `outer` holds the values outside of the frame that expressions read: a response's sizes may
+/// `outer` holds the values outside of the frame that expressions read: a response's sizes can
 /// depend on the request.
 ///
 /// # Errors
@@ -198,8 +198,9 @@ impl Check<'_> {
         (0..object.count as usize).try_for_each(|element| self.shape(elements + element * size as usize, shape))
     }
 
-    /// Checks the count of an array against the structure at `base`. Returns the number of elements
-    /// for which the array needs room.
+    /// Checks `count`, the number of an array's elements, against the expressions `size` and
+    /// `length` over the structure at `base`. Returns the number of elements for which the array
+    /// needs room.
     fn room(
         &mut self,
         at: usize,
@@ -298,7 +299,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the object of a slot, or `None` for null.
+    /// Returns the index of the object to which the slot at `at` points, or `None` for a null
+    /// pointer.
     fn target(&self, at: usize, kind: u32, class: Class) -> Result<Option<usize>, Flaw> {
         let offset = self.load(at, 8)?;
         if offset == 0 {

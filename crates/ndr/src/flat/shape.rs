@@ -10,19 +10,19 @@
 pub enum Int {
     /// 8 bits, signed.
     I8,
-    /// 8 bits.
+    /// 8 bits, unsigned.
     U8,
     /// 16 bits, signed.
     I16,
-    /// 16 bits.
+    /// 16 bits, unsigned.
     U16,
     /// 32 bits, signed.
     I32,
-    /// 32 bits.
+    /// 32 bits, unsigned.
     U32,
     /// 64 bits, signed.
     I64,
-    /// 64 bits.
+    /// 64 bits, unsigned.
     U64,
 }
 
@@ -137,7 +137,7 @@ impl Expr {
             Self::Binary(operator, left, right) => {
                 let left = of(left)?;
                 match (operator, left != 0) {
-                    // As in C, the right operand is not evaluated, so it may even have no value.
+                    // As in C, the right operand is not evaluated, so it need not have a value.
                     (Binary::And, false) => Some(0),
                     (Binary::Or, true) => Some(1),
                     _ => operator.apply(left, of(right)?),
@@ -233,7 +233,8 @@ pub enum Iid {
 }
 
 impl Iid {
-    /// Returns the IID in two values from outside of a structure, if both values exist.
+    /// Returns the IID whose upper half is the value of `outer` with this number, and whose lower
+    /// half is the next value. Returns `None` if one of the values does not exist.
     pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
         let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
         Some(half(number as usize)? << 64 | half(number as usize + 1)?)
@@ -295,13 +296,15 @@ pub enum What {
 /// The contents of a structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// The offsets and lengths of plain bytes; the bytes between them are padding or parts.
+    /// The stretches of bytes that are copied unchanged, each with its offset and its length in
+    /// bytes. The bytes between the stretches are padding or belong to parts.
     pub runs: &'static [(u32, u32)],
     /// The parts that need checks or translation.
     pub parts: &'static [Part],
 }
 
-/// The type of an object's elements.
+/// The description of a type of objects: the size, the contents and the trailing array of an
+/// element.
 #[derive(Debug)]
 pub struct ElementType {
     /// The size of an element in bytes, without the array at the end of a structure.
@@ -346,8 +349,8 @@ impl ElementType {
 }
 
 impl ElementType {
-    /// Returns the size of the memory for an object of `bytes` bytes. The array at the end of a
-    /// structure may be empty, but C declares it with one element, so the structure's type in C is
+    /// Returns the size of the memory for an object of `bytes` bytes. C declares the array at the
+    /// end of a structure with one element. If the array is empty, the structure's type in C is
     /// larger than the object.
     pub const fn memory(&self, bytes: usize) -> usize {
         let Some(tail) = &self.tail else { return bytes };
@@ -361,7 +364,7 @@ impl ElementType {
 pub struct Block {
     /// The size in bytes.
     pub size: u32,
-    /// The contents.
+    /// The contents of the parameters.
     pub shape: Shape,
 }
 

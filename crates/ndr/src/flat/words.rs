@@ -49,7 +49,7 @@ pub enum Half {
 /// A parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Whether the value lies in the block itself, while callers pass a pointer to the value.
+    /// Whether callers pass a pointer to the value, although the block contains the value itself.
     pub is_place: bool,
     /// The size in the block, in bytes.
     pub size: u32,
@@ -74,7 +74,8 @@ pub fn method(words: &[i64]) -> Option<Method> {
     Reader(words).all(Reader::method)
 }
 
-/// Returns the element type of objects with a type number, or `None` if no type has this number.
+/// Returns the type of the elements of objects with the type number `kind`, or `None` if no type
+/// has this number.
 pub fn element(kind: u32) -> Option<Element> {
     Some(match kind {
         KIND_TEXT8 => Element::Char,

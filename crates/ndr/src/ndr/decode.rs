@@ -1,7 +1,7 @@
 //! The translation from NDR to FLAT. The stub data is untrusted.
 //!
-//! An object is allocated only if the remaining stub data is at least as long as the object's
-//! minimum size on the wire, and if the object fits the limit of the frame. Counts and
+//! An object is allocated only on two conditions. The remaining stub data is at least as long as
+//! the object's minimum size on the wire, and the object fits the limit of the frame. Counts and
 //! discriminants are read first. Each is compared with the interface's expression for it as soon as
 //! the members in that expression have been read.
 
@@ -36,7 +36,7 @@ struct Claim<'a> {
     error: Error,
 }
 
-/// Reads one message.
+/// The decoder of one message.
 pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
     plan: &'a Plan,
     stub: &'a [u8],
@@ -47,7 +47,8 @@ pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
     // Invariant: the last entry is the next to be read.
     pending: Vec<Pending<'a>>,
     claims: Vec<Claim<'a>>,
-    /// The objects of full pointers with their types, by referent identifier.
+    /// The objects that full pointers refer to, by referent identifier. Each entry has the object's
+    /// number and its type number.
     full: HashMap<u64, (u32, u32)>,
     /// The objects and their slots.
     found: order::Found,
@@ -164,7 +165,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.claims.push(Claim { base, expr, value, union: None, error });
     }
 
-    /// Compares the claims from `mark` on with the values of their expressions.
+    /// Compares the value of each claim, from the index `mark` on, with the value of the claim's
+    /// expression. Removes these claims.
     fn settle(&mut self, mark: usize) -> Result<()> {
         for claim in self.claims.drain(mark..) {
             let value = super::evaluate(self.frame, claim.base, claim.expr, self.outer);
@@ -210,7 +212,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.number(wire::word(WIDE) as usize)
     }
 
-    /// Extends the frame.
+    /// Extends the frame by `bytes` zeros, and then up to a multiple of [`OBJECT_ALIGN`]. Fails if
+    /// the frame would exceed its limit.
     fn extend(&mut self, bytes: usize) -> Result<()> {
         let length = self.frame.len().checked_add(bytes).map(|length| length.next_multiple_of(OBJECT_ALIGN));
         match length.filter(|length| *length <= self.frame_max) {

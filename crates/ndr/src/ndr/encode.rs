@@ -26,7 +26,7 @@ struct Pending<'a> {
     is_full: bool,
 }
 
-/// Writes one message.
+/// The encoder of one message.
 pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     plan: &'a Plan,
     frame: &'a [u8],
@@ -36,14 +36,15 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     start: usize,
     // Invariant: the last entry is the next to be written.
     pending: Vec<Pending<'a>>,
-    /// The referents of full pointers: the identifier, and whether the referent is written.
+    /// The referents of full pointers, by their offset in the frame. Each entry has the referent's
+    /// identifier, and whether the referent is written.
     full: HashMap<usize, (u32, bool)>,
     referents: u32,
 }
 
 impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
-    /// Creates an encoder for a frame, which appends to `out`. The last `headers` bytes of `out`
-    /// are the message's headers.
+    /// Creates an encoder that appends the stub data of `frame` to `out`. The last `headers` bytes
+    /// of `out` are the message's headers.
     pub(super) fn new(plan: &'a Plan, frame: &'a [u8], outer: &'a [i64], out: &'a mut Vec<u8>, headers: usize) -> Self {
         let start = out.len().saturating_sub(headers);
         Self { plan, frame, outer, out, start, pending: Vec::new(), full: HashMap::new(), referents: REFERENT.0 }
@@ -127,7 +128,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         id
     }
 
-    /// Returns a part of the frame, which this process's own stub or proxy has made.
+    /// Returns the `size` bytes at `at` of the frame. Fails if the frame is too short, although
+    /// this process's own stub or proxy has made the frame.
     fn bytes(&self, at: usize, size: usize) -> Result<&'a [u8]> {
         let found = at.checked_add(size).and_then(|end| self.frame.get(at..end));
         found.ok_or(Error::Frame { at })
@@ -359,7 +361,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes the conformance of an array, which is at least the number of its elements.
+    /// Writes the conformance of an array, the value of `size`. Fails if that is less than `count`,
+    /// the number of the array's elements.
     fn counts(&mut self, base: usize, count: usize, size: &Expr) -> Result<()> {
         let most = self.evaluate(base, size)?;
         if most < count as u64 {
@@ -368,7 +371,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.count(most)
     }
 
-    /// Writes the offset and the number of a varying array's elements: C706 14.3.3.3.
+    /// Writes the offset and the number of the elements if the array is varying: C706 14.3.3.3.
     fn variance(&mut self, count: usize, varies: bool) -> Result<()> {
         if varies {
             self.count(0)?;
@@ -410,7 +413,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Writes zeros for the referent of a reference pointer. A failed method provides no referent.
+    /// Writes an array of zeros as the referent of a reference pointer that is null in the frame,
+    /// because the method has failed.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
         let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
         let count = self.evaluate(0, size)?;

@@ -1,15 +1,15 @@
 //! NDR: the standard's transfer syntaxes, as translations of FLAT.
 //!
 //! Proxies and stubs of every language use FLAT frames. For a peer that speaks NDR 2.0 (C706
-//! chapter 14) or NDR64 (MS-RPCE 2.2.5), frames are translated by a [`Plan`], which the compiler
-//! makes for each interface:
+//! chapter 14) or NDR64 (MS-RPCE 2.2.5), the frames are translated. A [`Plan`], which the
+//! compiler makes for each interface, describes the translation:
 //!
 //! ```text
 //! client   Method::encode_request   -> stub data ->  Method::decode_request   server
 //!          Method::decode_response  <- stub data <-  Method::encode_response
 //! ```
 //!
-//! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results may depend on
+//! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results can depend on
 //! the request.
 //!
 //! Frames to encode come from this process. Stub data to decode is untrusted, and may have either
@@ -121,7 +121,8 @@ pub enum Error {
     },
     /// A count contradicts another count or the interface.
     Count {
-        /// The offset in the stub data.
+        /// The position in the stub data up to which it had been read, at or after the end of the
+        /// count.
         at: usize,
         /// The count in the stub data.
         found: u64,
@@ -157,7 +158,7 @@ pub enum Error {
     Enum {
         /// The offset in the frame.
         at: usize,
-        /// The value.
+        /// The enumeration's value.
         value: i32,
     },
     /// The frame would exceed its limit, or the stub data would exceed the limit of NDR.
@@ -342,7 +343,7 @@ impl Method {
 const FAILURE: u32 = 1 << 31;
 /// The code bits of an HRESULT.
 const CODE: u32 = 0xffff;
-/// A success of FACILITY_DISPATCH.
+/// The HRESULT of a success of FACILITY_DISPATCH, with zeros as code bits.
 const DISPATCH_SUCCESS: u32 = 2 << 16;
 
 /// Reads the HRESULT at the end of a response.

@@ -8,7 +8,7 @@ use crate::flat::OBJECT_HEADER;
 pub(super) struct Found {
     /// The offsets of the objects' bodies, in ascending order.
     pub(super) objects: Vec<u32>,
-    /// The slots' offsets, with the number of the object that each refers to.
+    /// The offset of each slot, and the number of the object to which the slot refers.
     pub(super) slots: Vec<(u32, u32)>,
 }
 
@@ -48,7 +48,7 @@ fn reordered(frame: &[u8], block: usize, found: &Found) -> Vec<u8> {
             let object = *object as usize;
             if places[object] == NOWHERE {
                 let body = objects[object] as usize;
-                // The offset is below the frame's length.
+                // The offset is below the frame's length, so it fits 32 bits.
                 places[object] = (length + OBJECT_HEADER) as u32;
                 made.extend_from_slice(&frame[body - OBJECT_HEADER..end(object)]);
                 length = made.len();

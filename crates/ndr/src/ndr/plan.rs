@@ -13,8 +13,8 @@ pub(super) type TypeId = u32;
 /// The description of an interface's calls.
 #[derive(Debug)]
 pub struct Plan {
-    // Invariant: the types that a type contains by value are before it, and are at most `DEPTH_MAX`
-    // deep. Type and kind indexes are within their tables.
+    // Invariant: the types that a type contains by value precede the type, and are nested at most
+    // `DEPTH_MAX` deep. Type and kind indexes are within their tables.
     pub(super) types: Vec<Type>,
     /// The types of FLAT's objects, by type number minus `KIND_FIRST`.
     pub(super) kinds: Vec<TypeId>,
@@ -58,15 +58,15 @@ pub(super) struct Param {
     pub(super) what: Passing,
 }
 
-/// The layout of a parameter in the two forms.
+/// The layout of a parameter in a frame and in NDR.
 #[derive(Debug)]
 pub(super) enum Passing {
     /// A value in the block.
     Value(TypeId),
     /// A reference pointer: a slot in the block, but no pointer in NDR.
     Direct(Target),
-    /// A unique pointer in NDR. In the frame, the elements lie behind the block, without a slot and
-    /// a header.
+    /// A unique pointer in NDR. In the frame, the elements follow the block, and have neither a
+    /// slot nor a header.
     Lent {
         /// The elements' type number.
         kind: u32,
@@ -86,7 +86,7 @@ pub(super) enum Target {
         kind: u32,
         /// The number of elements.
         size: Expr,
-        /// The number of valid elements, if only these are sent.
+        /// The number of valid elements, if the array is varying.
         length: Option<Expr>,
     },
     /// A string of 8-bit characters up to a zero.
@@ -132,7 +132,8 @@ pub(super) struct Wire {
     pub(super) align: u32,
     /// The least size in bytes, without gaps.
     pub(super) least: u32,
-    /// Whether the little-endian form equals the form in memory, without gaps.
+    /// Whether the little-endian form has the same bytes as the form in memory, and neither has
+    /// gaps.
     pub(super) is_copied: bool,
 }
 
@@ -185,7 +186,7 @@ pub(super) struct Tail {
     pub(super) element: TypeId,
     /// The number of elements.
     pub(super) size: Expr,
-    /// The number of valid elements, if only these are sent.
+    /// The number of valid elements, if the array is varying.
     pub(super) length: Option<Expr>,
 }
 
@@ -246,7 +247,8 @@ impl Plan {
         &self.types[id as usize]
     }
 
-    /// Returns the type of objects with a type number of the interface's own types.
+    /// Returns the type of the objects with the type number `kind`, which must be a number of the
+    /// interface's own types.
     pub(super) fn kind(&self, kind: u32) -> TypeId {
         self.kinds[(kind - KIND_FIRST) as usize]
     }

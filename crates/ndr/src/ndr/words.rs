@@ -51,7 +51,8 @@ impl Plan {
 #[derive(Default)]
 struct Types {
     known: Vec<Type>,
-    /// The depth of each type.
+    /// For each type, how deep other types are nested in it by value; 0 for a type that contains
+    /// none.
     depths: Vec<usize>,
     /// The type numbers of the objects that pointers refer to.
     named: Vec<u32>,
@@ -68,7 +69,7 @@ impl Types {
         self.known[id as usize].size
     }
 
-    /// Whether a type at an offset fits within a size.
+    /// Whether a value of the type `id` at offset `at` ends within the first `within` bytes.
     fn fits(&self, at: u32, id: TypeId, within: u32) -> bool {
         at.checked_add(self.size(id)).is_some_and(|end| end <= within)
     }

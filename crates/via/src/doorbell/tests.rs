@@ -145,7 +145,8 @@ mod loom_model {
             end_sleep(&self.words.sleeps);
         }
 
-        /// Parks, or stays parked. Returns whether the message has been published.
+        /// Parks the connection, or leaves it parked. Returns whether the message has been
+        /// published.
         fn settle(&self) -> bool {
             self.consume_calls();
             begin_sleep(&self.words.sleeps, PARKED);
@@ -314,7 +315,7 @@ mod loom_model {
         socket: Mutex<u32>,
         readable: Condvar,
         // The number of messages taken, the number of the latest sleep, and the number of sleeping
-        // threads; under the lock of the VI.
+        // threads. The mutex is the lock of the VI.
         vi: Mutex<(u32, u32, u32)>,
     }
 
@@ -332,8 +333,9 @@ mod loom_model {
             begin_sleep(&self.sleeps, *number);
         }
 
-        /// Makes progress as a called port does: consumes the calls on the socket, raises the flag
-        /// anew for threads that still sleep, and takes the messages.
+        /// Makes progress as a called port does: consumes the calls on the socket, and takes the
+        /// messages. If `renews` and other threads still sleep, sets the flag to a new number
+        /// before it takes the messages.
         fn progress(&self, renews: bool) -> u32 {
             let mut vi = self.vi.lock().unwrap();
             let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
@@ -386,8 +388,8 @@ mod loom_model {
         });
     }
 
-    /// Lets one thread consume the call for both sleeping threads. If `renews`, the thread also
-    /// raises the flag anew, so that the next message calls the other thread again.
+    /// Lets one thread consume the call for both sleeping threads. If `renews`, this thread also
+    /// sets the flag to a new number, so that the next message calls the other thread again.
     fn somebody_else_takes_the_call(renews: bool) {
         loom::model(move || {
             let words = Arc::new(Called::default());

@@ -25,7 +25,8 @@ const TICK: Duration = Duration::from_millis(2);
 const IDLE: Duration = Duration::from_secs(60);
 /// The maximum number of file events in one round. The next round takes the remaining events.
 const EVENTS: usize = 64;
-/// The number of the bell in the events of files. Numbers of VIs begin with 1.
+/// The number that an event of the bell has. An event of a VI's file has the number of the VI, and
+/// numbers of VIs begin with 1.
 const BELL: u64 = 0;
 
 /// The time at which the attendant next serves a VI.
@@ -54,7 +55,7 @@ pub(crate) struct Attendant {
 #[derive(Debug)]
 struct Shared {
     calls: Mutex<Calls>,
-    // Made by the thread, before it takes the first calls.
+    // The bell. The attendant's thread makes it before it takes the first calls.
     bell: OnceLock<OwnedFd>,
     // Whether no thread takes calls, because the NIC is gone, the thread could not be started, or a
     // port has panicked in the thread.
@@ -71,7 +72,7 @@ struct Calls {
     is_rung: bool,
     added: Vec<(u64, Weak<dyn Attended>)>,
     rung: Vec<u64>,
-    /// Whether all VIs must be served.
+    /// Whether the next round must serve all VIs.
     all: bool,
 }
 
@@ -111,8 +112,8 @@ impl Attendant {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        // Set before the bell is rung, because the thread resets the bell first and then looks at
-        // the flag.
+        // The flag is set before the bell is rung, because the thread resets the bell first and
+        // then looks at the flag.
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.ring(lock(&self.shared.calls));
     }
@@ -125,7 +126,7 @@ impl Drop for EndOfThread {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Release);
         let left = std::mem::take(&mut *lock(&self.0.calls));
-        // The drop of the calls may drop VIs, so it happens after the lock is released.
+        // The calls are dropped after the lock is released, because this can drop VIs, too.
         drop(left);
     }
 }
@@ -133,8 +134,8 @@ impl Drop for EndOfThread {
 impl Shared {
     fn call(&self, note: impl FnOnce(&mut Calls)) {
         let mut calls = lock(&self.calls);
-        // Read under the lock, so that no call is noted after the thread has dropped the last
-        // calls.
+        // The flag is read under the lock, so that no call is noted after the thread has dropped
+        // the last calls.
         if self.is_over.load(Ordering::Acquire) {
             return;
         }
@@ -158,10 +159,13 @@ struct Rota {
     // The files of the VIs, and the bell. `None` while the system has no files left.
     epoll: Option<OwnedFd>,
     vis: HashMap<u64, Entry>,
-    // The instants of all VIs that have one, each with the VI's number.
+    // The times at which VIs are to be served, each with the VI's number. A VI without such a time
+    // has no entry.
     due: BTreeSet<(Instant, u64)>,
-    // Empty between two rounds; the vectors are kept for their capacity.
+    // The numbers of the VIs to serve in a round. The vector is empty between two rounds, and is a
+    // field only to keep its memory for the next round.
     turn: Vec<u64>,
+    // The events of files, kept in a field for the same reason as `turn`.
     ready: Vec<epoll::Event>,
 }
 

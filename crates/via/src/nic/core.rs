@@ -10,7 +10,7 @@ use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// An opened provider.
+/// An opened provider, with the state that its NIC shares with VIs and regions.
 pub(crate) struct NicCore {
     pub(crate) id: u64,
     pub(crate) provider: Box<dyn Provider>,
@@ -30,8 +30,9 @@ impl NicCore {
     pub(super) fn new(provider: Box<dyn Provider>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut secret = [0; 8];
-        // Unpredictable handles protect regions in addition to the check of the protection tag.
-        // Without random numbers, that check still protects them.
+        // A failure is ignored, because unpredictable handles are only a second protection of
+        // regions. Without random numbers, the check of the protection tag still protects the
+        // regions.
         let _ = rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty());
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -27,9 +27,10 @@ pub(crate) struct ViCore {
     pub(crate) reliability: Reliability,
     pub(crate) own_max_transfer: u32,
     inner: Mutex<Inner>,
-    // Whether another thread made progress since the attendant's last look.
+    // Whether a thread other than the attendant has served the VI since the attendant last looked
+    // at the VI.
     attended: AtomicBool,
-    // The number of times in a row that the attendant found another thread at work.
+    // The number of looks in a row at which the attendant found another thread at work on the VI.
     busy: AtomicU32,
     // The number of threads that sleep on this VI, and serve it when they are woken.
     sleepers: AtomicU32,
@@ -55,22 +56,22 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
-    /// The time at which a sleeping thread will wake up and serve the VI. `Some(None)` if only an
-    /// event wakes the thread. `None` if no such thread is known.
+    /// The time at which a thread that sleeps on the VI will wake up and serve the VI. `Some(None)`
+    /// if only an event will wake that thread. `None` if no thread is known to sleep on the VI.
     covered: Option<Option<Instant>>,
 }
 
-/// The number of looks at a VI, all without another thread at work, after which the attendant
+/// The number of looks in a row that find no other thread at work on a VI, before the attendant
 /// leaves the VI to the threads that sleep on it. The attendant then serves only the VI's timers.
 const QUIET: u32 = 8;
 /// The first and the longest interval between the attendant's looks at a VI on which it finds other
 /// threads at work.
 ///
 /// The first interval limits how late the attendant notices that no thread serves the VI any more.
-/// The interval doubles, up to the longest, each further time that the attendant finds a thread at
-/// work, because each look costs a wake-up. If the attendant wakes on the processor of a thread
-/// that polls a socket, the kernel may defer the processing of received packets to a kernel thread.
-/// The kernel thread waits for some milliseconds, until the polling thread's time slice ends.
+/// At each further look that finds a thread at work, the interval doubles, up to the longest,
+/// because each look costs a wake-up. If the attendant wakes on the processor of a thread that
+/// polls a socket, the kernel may defer the processing of received packets to a kernel thread. The
+/// kernel thread waits for some milliseconds, until the polling thread's time slice ends.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 /// The interval between looks at a VI whose connection has ended. The VI's file is not used then,
 /// because it may stay readable for ever.
@@ -185,7 +186,8 @@ impl ViCore {
         inner.queues.state == State::Idle && lines.iter().all(|line| line.posted.is_empty() && line.done.is_empty())
     }
 
-    /// Takes over a connection.
+    /// Connects the VI. `port` is the VI's end of the new connection, and `max_transfer` is the
+    /// length on which both sides have agreed.
     pub(crate) fn connected(self: &Arc<Self>, port: Box<dyn Port>, max_transfer: u32) {
         let mut inner = self.lock();
         let queues = inner.queues.completion_queues();
@@ -198,7 +200,7 @@ impl ViCore {
         let lines = &mut inner.queues;
         (lines.state, lines.max_transfer) = (State::Connected, max_transfer);
         (lines.posted, lines.completed, lines.message) = (0, 0, None);
-        // Receives may have been posted before the connection.
+        // Receives may have been posted before the VI was connected.
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
@@ -236,7 +238,8 @@ impl ViCore {
             queue.unwatch(self.id);
         }
         if inner.attendance.dormant {
-            // A sleeping attendant keeps the port's file open, so the attendant is woken.
+            // An attendant that sleeps keeps the port's file open. So the attendant is woken, to
+            // close the file.
             self.nic.attend().ring(self.id.0);
         }
         if let Some(mut port) = inner.port.take() {
@@ -348,8 +351,8 @@ impl ViCore {
         }
     }
 
-    /// Serves a VI that no other thread serves. Returns the file and the time until which the
-    /// attendant can sleep, or `None` if the attendant has to look at the VI at intervals.
+    /// Serves a VI that no other thread serves. Returns the file and the time that end the
+    /// attendant's sleep. Returns `None` if the attendant has to look at the VI at intervals.
     fn attend_idle(&self, inner: &mut Inner, now: Instant) -> Option<Sleep> {
         inner.end_attendants_sleep();
         if self.attended.swap(false, Ordering::Relaxed) {

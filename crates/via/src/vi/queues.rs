@@ -35,8 +35,9 @@ pub(super) struct Queues {
     pub(super) max_transfer: u32,
     pub(super) send: Line,
     pub(super) receive: Line,
-    // The numbers of send descriptors posted and completed since the VI was connected.
+    // The number of send descriptors posted since the VI was connected.
     pub(super) posted: u64,
+    // The number of send descriptors completed since the VI was connected.
     pub(super) completed: u64,
     // The length of the message that is being received into the oldest receive descriptor.
     pub(super) message: Option<u32>,
@@ -126,8 +127,8 @@ impl Queues {
     }
 
     /// Posts a descriptor that `check` accepted. Hands the descriptor back when a region cannot be
-    /// claimed, because its registration has ended since the check, or because too many posted
-    /// segments point to the region.
+    /// claimed: the region's registration has ended since the check, or too many posted segments
+    /// point to the region.
     pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
         if !descriptor.claim() {
             return Err(descriptor);

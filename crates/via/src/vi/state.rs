@@ -47,7 +47,7 @@ pub enum State {
 pub struct PostError {
     /// The descriptor, unchanged.
     pub descriptor: Box<Descriptor>,
-    /// The reason.
+    /// The reason why the descriptor was not posted.
     pub fault: PostFault,
 }
 

@@ -28,7 +28,8 @@ struct TestControls {
     breaks: AtomicBool,
     // Whether the next call of `progress` completes a receive.
     brings: AtomicBool,
-    // The only thread whose calls of `progress` complete receives. `None` for any thread.
+    // The only thread whose calls of `progress` complete receives; `None` if the calls of all
+    // threads do.
     bringer: Mutex<Option<ThreadId>>,
     // Whether the next call of `progress` asks the NIC to look at all its VIs.
     hints: AtomicBool,
@@ -64,8 +65,7 @@ impl TestControls {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// Asserts that the port is called less than once in three milliseconds during a closure that
-    /// takes long.
+    /// Asserts that the port is called less than once in three milliseconds while `during` runs.
     fn is_seldom_called(&self, during: impl FnOnce()) {
         let (before, began) = (self.calls(), Instant::now());
         during();
@@ -184,7 +184,7 @@ fn posting_wakes_the_attendant() {
     until("some thread serves what was posted", || controls.calls() > before);
 }
 
-/// Makes connected VIs of one NIC, which the attendant leaves alone.
+/// Makes connected VIs of one NIC, and waits until the attendant leaves these VIs alone.
 fn many_connected(count: usize) -> (Vec<Vi>, Vec<Arc<TestControls>>) {
     let controls: Vec<_> = (0..count).map(|_| TestControls::new(Reliability::ReliableDelivery)).collect();
     let nic = Nic::open(Box::new(TestProvider(controls.clone())));
@@ -285,17 +285,18 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
     let (_nic, vi) = connected(&controls, Waiting::Block);
-    // The owner of a completion queue sleeps like this. The attendant leaves the VI to the owner.
+    // The test prepares a sleep as the owner of a completion queue does. The attendant leaves the
+    // VI to that owner.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
-    // The attendant may have fallen asleep before the owner did. This call makes the attendant look
-    // at the VI again.
+    // The attendant may have begun its sleep before the owner did. This call makes the attendant
+    // look at the VI again.
     vi.core.look_after(Instant::now());
     lull(&vi.core);
     let before = controls.calls();
     controls.ring();
     std::thread::sleep(Duration::from_millis(40));
     assert_eq!(controls.calls(), before, "the attendant serves a VI whose owner sleeps");
-    // The owner wakes, and does other work.
+    // The owner's sleep ends, and the owner does not serve the VI.
     vi.core.end_sleep(connection);
     until("some thread serves what arrived", || controls.calls() > before);
 }

@@ -94,27 +94,30 @@ impl SendArea {
         place.is_some()
     }
 
-    /// Whether a frame of `length` bytes fits behind the last frame.
+    /// Whether a frame of `length` bytes fits between the place for the next frame and the area's
+    /// end.
     #[inline(always)]
     pub(super) fn goes_on(&self, length: usize) -> bool {
         length <= self.end.as_ptr().addr() - self.next.as_ptr().addr()
     }
 
     /// Whether the peer has taken every frame of the area. `taken` is the number of the last
-    /// message that the peer has taken, and `next` is the number of the next message to send. A
-    /// frame still has to be taken only if the message of the area's last frame is after `taken`
-    /// and before `next`. That message may be so old that the numbers have wrapped around.
+    /// message that the peer has taken, and `next` is the number of the next message to send. The
+    /// area's last frame still has to be taken if and only if the number of its message is after
+    /// `taken` and before `next`. That message can be so old that the numbers have wrapped around.
     pub(super) fn is_free(&self, taken: u32, next: u32) -> bool {
         let first = taken.wrapping_add(1);
         self.last.wrapping_sub(first) >= next.wrapping_sub(first)
     }
 
-    /// Whether frames of this length need a larger area, at any alignment in a cache line.
+    /// Whether a frame of `length` bytes may not fit even if the area is empty. The area must be a
+    /// cache line longer than the frame, so that the frame fits at any alignment in a cache line.
     pub(super) fn is_too_small(&self, length: usize) -> bool {
         length + LINE > self.length()
     }
 
-    /// Returns the bytes for a frame. [`Self::commit`] returns their place.
+    /// Returns the memory for the next frame. [`Self::commit`] returns the place of this memory in
+    /// the area.
     #[inline(always)]
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
         assert!(self.goes_on(length), "has_room was checked first");
@@ -211,8 +214,7 @@ impl ReceiveArea {
         let growths = number.wrapping_sub(self.number);
         // In shared memory, the files of areas arrive one after the other, and each area is at
         // least twice as long as the one before. Over a network, the area is found by its number
-        // alone. There may also be more areas, because a limit on memory can keep areas from
-        // doubling.
+        // alone, and `GROWTHS_MAX` does not apply: a limit on memory can keep areas from doubling.
         let (step, most) = if wire.carrier.is_remote() { (growths, u32::MAX / 2) } else { (1, GROWTHS_MAX) };
         if growths > most {
             return Err(Violation::UnknownArea(number).into());

@@ -17,7 +17,8 @@ pub(crate) struct Mapping {
     start: NonNull<u8>,
     length: usize,
     writable: bool,
-    // Whether the value unmaps the memory; otherwise another owner keeps it.
+    // Whether this value unmaps the memory when it is dropped. Otherwise another value owns the
+    // memory.
     owned: bool,
 }
 
@@ -31,7 +32,8 @@ impl Mapping {
     pub(crate) fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
-        // The file was sealed against shrinking or checked to be sealed, so the pages stay.
+        // This process has sealed the file against shrinking, or has checked that the file is
+        // sealed, so the pages stay.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
         let start = start.map_err(Error::system("mapping a segment"))?;
         let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
@@ -48,7 +50,7 @@ impl Mapping {
         Ok(Self { start, length, writable: true, owned: true })
     }
 
-    /// Wraps memory that another owner keeps.
+    /// Wraps memory that another value owns.
     ///
     /// # Safety
     ///
@@ -57,12 +59,12 @@ impl Mapping {
         Self { start: memory.start(), length: memory.len(), writable: true, owned: false }
     }
 
-    /// Returns the part from `offset` on, which the owner of the whole keeps.
+    /// Returns the part of this mapping from `offset` on. The part does not own its memory.
     ///
     /// # Safety
     ///
-    /// The whole must outlive the value, and be longer than `offset`. `offset` must be a multiple
-    /// of 8.
+    /// The memory of this mapping must outlive the returned value. The mapping must be longer than
+    /// `offset`. `offset` must be a multiple of 8.
     pub(crate) unsafe fn behind(&self, offset: usize) -> Self {
         debug_assert!(offset < self.length && offset.is_multiple_of(8));
         // SAFETY: `offset` is inside the mapping by the caller's promise.

@@ -51,7 +51,8 @@ fn unposted(fault: PostFault) -> Error {
 
 /// Registers memory that the peer writes.
 ///
-/// The memory has no huge pages: a byte that the peer writes would take up a whole huge page.
+/// The memory has no huge pages, because a single byte that the peer writes would take up a whole
+/// huge page.
 fn register_for_peer(nic: &Nic, tag: &ProtectionTag, memory: Memory) -> Result<MemoryRegion, Error> {
     nic.register(memory.without_huge_pages(), tag, Access::WRITE)
 }
@@ -62,19 +63,21 @@ struct Mirror {
     tag: ProtectionTag,
     peer: String,
     local: Option<String>,
-    // Empty until the user of the window grants the peer areas.
+    // The terms on which the peer gets areas. Empty until the user of the window calls
+    // `grant_areas`.
     grant: OnceLock<Grant>,
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
     // Whether an alarm has ended the connection.
     is_abandoned: AtomicBool,
-    // The own segment, and the handle of the peer's image of this segment.
+    // The own segment.
     segment: MemoryRegion,
+    // The handle of the peer's image of the own segment.
     their_image: MemoryHandle,
-    // The memory that the peer writes. `next` is the sequence number of the peer's next message; it
-    // is stored with the VI locked.
+    // The image of the peer's segment, which the peer writes.
     image: MemoryRegion,
+    // The sequence number of the peer's next message, which is stored with the VI locked.
     next: AtomicU32,
     // The memory of messages about areas: one element for each receive, then one for each kind of
     // message to send.
@@ -106,9 +109,9 @@ struct SendPlace {
 /// The areas that the two sides have asked each other for.
 #[derive(Debug, Default)]
 struct Areas {
-    // `current` is the area that the peer uses, unless that is area 0. `pending` is the area that
-    // was made for the peer's last request.
+    // The area that the peer uses, unless that is area 0.
     current: Option<(u32, MemoryRegion)>,
+    // The area that was made for the peer's last request.
     pending: Option<(u32, MemoryRegion)>,
     // The area that this side has asked for, if the wait for the peer's answer has failed.
     wanted: Option<(u32, MemoryRegion)>,
@@ -228,8 +231,8 @@ impl Mirror {
         message[4..8].copy_from_slice(&number.to_le_bytes());
         message[8..16].copy_from_slice(&bytes.to_le_bytes());
         message[16..].copy_from_slice(&handle.to_bytes());
-        // The element is free, because the peer has received its previous message: the peer has
-        // answered the last request for an area, or has reacted to the last answer.
+        // The element is free, because the peer has received the last message of this kind. For a
+        // request, the peer has answered it. For an answer, the peer has sent a further request.
         let place = u64::from(RECEIVES + what - WANTED) * AREA_MESSAGE as u64;
         let written = self.area_messages.memory().write(place, &message);
         debug_assert!(written.is_some());
@@ -280,7 +283,8 @@ impl Mirror {
         Ok(())
     }
 
-    /// Evaluates a completed receive descriptor, with the VI locked.
+    /// Returns the content of a completed receive descriptor. A message of the window is copied to
+    /// its slot. The VI is locked during the call.
     fn take(&self, wire: &Wire, receive: &Descriptor) -> Result<Received, Error> {
         if !receive.status().is_done() {
             return Ok(Received::Nothing);
@@ -306,8 +310,8 @@ impl Mirror {
             return Err(Violation::BadSequence(sequence).into());
         }
         self.next.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // The number of words that the frame uses. A length byte that is not the length of an
-        // inline frame is checked later.
+        // The number of words of the slot that the header and the frame use. A length byte that is
+        // not the length of an inline frame is checked later.
         let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
         // The first word is stored last, because it publishes the message.
         for at in 1..used {
@@ -425,8 +429,8 @@ impl Carrier for Mirror {
                 return Err(error);
             }
         };
-        // SAFETY: `send_place` keeps the region until the next area takes its place. `SendArea`
-        // then replaces the mapping, and does not use the old mapping in between.
+        // SAFETY: `send_place` keeps the region until the next area replaces the region. From that
+        // time on, `SendArea` does not use this mapping, but the mapping of the next area.
         let mapping = unsafe { Mapping::of(region.memory()) };
         *lock(&self.send_place) = SendPlace { number, region: Some(region), handle };
         Ok(mapping)
@@ -434,7 +438,7 @@ impl Carrier for Mirror {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let mut areas = lock(&self.areas);
-        // Numbers of earlier areas are valid, too, and mean the current area, because no message
+        // For the number of an earlier area, this function returns the current area: no message
         // lies in an earlier area any more.
         let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
         let mut earlier = None;
@@ -444,9 +448,9 @@ impl Carrier for Mirror {
         }
         let (_, region) =
             areas.current.as_ref().filter(|last| is_passed(last)).ok_or(Violation::UnknownArea(number))?;
-        // SAFETY: `areas` keeps the region until the next area takes its place. `ReceiveArea`
-        // replaces the mapping before it uses the next area, and does not use the old mapping in
-        // between.
+        // SAFETY: `areas` keeps the region until the next call of this function. `ReceiveArea`
+        // replaces this mapping by the result of that call, and does not use this mapping during
+        // the call.
         let mapping = unsafe { Mapping::of(region.memory()) };
         // The lock is released before this drop, which unmaps the memory.
         drop(areas);

@@ -17,7 +17,8 @@ pub const REGIONS_MAX: usize = 64;
 /// The maximum length of a region, in bytes: offsets have 48 bits, and element counts are added to
 /// them.
 pub const REGION_MAX: u64 = 1 << 46;
-/// The number of caches for regions that are read. Regions that are written have as many.
+/// The number of caches for regions that are read. There are as many separate caches for regions
+/// that are written.
 pub const REGION_CACHES: usize = 4;
 /// The position of the region's number in a reference.
 const NUMBER_SHIFT: u32 = 48;
@@ -211,8 +212,8 @@ impl PeerRegions {
     }
 
     /// Puts the region of a reference into the cache for the array `at`. Returns `false` if the
-    /// region is not mapped, if it is to be written but is read-only, or if the cache holds it
-    /// already.
+    /// region is not mapped, if `is_written` but the region is read-only, or if the cache holds the
+    /// region already.
     pub fn select(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);

@@ -61,7 +61,7 @@ pub trait Relay: Send + Sync + fmt::Debug {
     fn end(&self);
 }
 
-/// A sent message.
+/// A message for the relay to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     /// The sequence number. The answer to a request has this number as its call id.
@@ -154,7 +154,8 @@ struct ReceivePlace {
     next: u32,
     number: u32,
     area: Mapping,
-    /// The greatest length of a frame in the area since its memory was discarded.
+    /// The length, in bytes, of the longest frame in the area since memory of the area was last
+    /// given back to the system.
     used: usize,
 }
 
@@ -261,8 +262,8 @@ impl Carrier for Relayed {
 
     fn make_area(&self, _: &Wire, _: u32, length: usize) -> Result<Mapping, Error> {
         let area = Mapping::zeroed(length)?;
-        // SAFETY: `sent` keeps the area until the next area takes its place. `SendArea` then
-        // replaces the mapping, and does not use the old mapping in between.
+        // SAFETY: `sent` keeps the area until the next area replaces it. From that time on,
+        // `SendArea` does not use this mapping, but the mapping of the next area.
         let mapping = unsafe { area.behind(0) };
         *lock(&self.sent) = Some(area);
         Ok(mapping)
@@ -270,14 +271,14 @@ impl Carrier for Relayed {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let place = lock(&self.received);
-        // Numbers of earlier areas are valid, too, and mean the current area, because no message
+        // For the number of an earlier area, this function returns the current area: no message
         // lies in an earlier area any more.
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }
-        // SAFETY: `received` keeps the area until the next area takes its place. `ReceiveArea`
-        // replaces the mapping before it uses the next area, and does not use the old mapping in
-        // between.
+        // SAFETY: `received` keeps the area until a longer frame needs a larger area. From that
+        // time on, `ReceiveArea` does not use this mapping: the message of that frame names the new
+        // area, and `ReceiveArea` replaces this mapping before it reads the frame.
         Ok(unsafe { place.area.behind(0) })
     }
 

@@ -32,8 +32,7 @@ pub struct Rx {
     budget: SpinBudget,
     area: ReceiveArea,
     sleeps: u64,
-    // Whether the carrier has to fetch the peer's messages, as the carrier said when the half was
-    // made.
+    // Whether the carrier has to fetch the peer's messages: the result of `Carrier::is_remote`.
     is_remote: bool,
     wire: Arc<Wire>,
 }
@@ -201,7 +200,8 @@ impl Rx {
         match prepared {
             Err(why) if !has_message => Err(why.into()),
             Err(_) => {
-                // The message is still received. The connection ends after it.
+                // The message that has arrived can still be received. After that, the connection
+                // ends.
                 wire.close();
                 Ok(false)
             }

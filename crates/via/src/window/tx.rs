@@ -66,7 +66,8 @@ impl Tx {
     ///
     /// # Errors
     ///
-    /// [`Error::Violation`] when the peer passed another region, or too many.
+    /// [`Error::Violation`] if a region with this number is mapped already, or if the peer has
+    /// passed another region or too many regions.
     pub fn admit_region(&self, regions: &mut PeerRegions, number: u16) -> Result<(), Error> {
         regions.admit(&self.wire, number)
     }
@@ -94,8 +95,8 @@ impl Tx {
         self.taken = sequence;
     }
 
-    /// Notes that the peer has taken every message. The caller has received a message that the peer
-    /// sends only after it has taken all messages.
+    /// Notes that the peer has taken every message. The caller must have received a message that
+    /// the peer sends only after it has taken all messages.
     #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
@@ -131,7 +132,7 @@ impl Tx {
         unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) }.cast()
     }
 
-    /// As [`Self::slot_frame`], and writes to the slot, so that this processor gets the slot's
+    /// As [`Self::slot_frame`], but also writes to the slot, so that this processor gets the slot's
     /// cache line while the caller builds the message.
     ///
     /// The slot must be free. Call this shortly before the message is sent, because the peer may
@@ -302,10 +303,11 @@ impl Tx {
         loop {
             self.wire.carrier.fetch_credit(&self.wire)?;
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
-            // Only a count between the known count and the number of sent messages is valid.
+            // A valid count is at least `taken`, the count known so far, and at most the number of
+            // the last message sent.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {
-                // A credit word below the known count is stale, which is no violation: a response
-                // has reported the newer count.
+                // A count below `taken` is stale, but no violation: a response has already reported
+                // the newer count.
                 if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
                     return Err(Violation::BadCredit(consumed).into());
                 }

@@ -18,7 +18,7 @@ pub struct Channel {
     flying: BinaryHeap<Reverse<Flying>>,
     flying_bytes: usize,
     numbered: u64,
-    // The time at which the wire has sent all datagrams offered so far.
+    // The time at which the wire will have sent all datagrams offered so far.
     wire_free: Duration,
     // The arrival time of the last datagram that was not reordered.
     last_due: Duration,
@@ -157,8 +157,8 @@ impl Channel {
         true
     }
 
-    /// Returns the time at which the wire has sent a datagram. `None` when too much is waiting for
-    /// the wire.
+    /// Returns the time at which the wire will have sent a datagram. `None` if the queue for the
+    /// wire has no room for the datagram.
     fn serialise(&mut self, now: Duration, length: usize) -> Option<Duration> {
         if self.conditions.rate == 0 {
             return Some(now);

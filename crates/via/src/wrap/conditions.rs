@@ -113,14 +113,14 @@ impl Share {
 /// A time in which no datagram gets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The start, since the link was made.
+    /// The start, as the time since the link was made.
     pub after: Duration,
-    /// The length; `None` for no end.
+    /// The length of the cut; `None` if the cut does not end.
     pub length: Option<Duration>,
 }
 
 impl Cut {
-    /// Whether the cut is on.
+    /// Whether the cut is on at `now`, the time since the link was made.
     pub fn holds(&self, now: Duration) -> bool {
         now >= self.after && self.length.is_none_or(|length| now - self.after < length)
     }

@@ -13,7 +13,7 @@ struct Mailbox {
     bell: Arc<OwnedFd>,
 }
 
-/// One end.
+/// One end of a link.
 #[derive(Debug)]
 pub(super) struct Pair {
     to: Arc<Mailbox>,

@@ -98,7 +98,7 @@ pub enum EventKind {
     MessageBegan(u32, Result<(), Refusal>),
     /// The message is complete.
     MessageEnded(Option<u32>),
-    /// The message lost a part.
+    /// The message lost a part and was given up.
     MessageAbandoned,
     /// A receive descriptor completed without an earlier [`Self::MessageBegan`].
     Received {
@@ -144,7 +144,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// The maximum number of bytes shown.
+    /// The maximum number of a datagram's first bytes that are recorded.
     pub const START: usize = 40;
 
     /// Records a datagram.
@@ -155,12 +155,12 @@ impl Datagram {
         Self { length: bytes.len(), start }
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the datagram in bytes.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns the first bytes.
+    /// Returns the datagram's first bytes, at most [`Self::START`] of them.
     pub fn start(&self) -> &[u8] {
         &self.start[..self.length.min(Self::START)]
     }

@@ -47,7 +47,8 @@ impl Wire {
             Self::Shm => Options::new("shm"),
         };
         options.directory = Some(directory.to_owned());
-        // The silence is long enough for a machine that stops the peer for some seconds.
+        // The time after which a silent peer counts as gone is long, because a busy machine may
+        // stop the peer for some seconds.
         options.silence = Duration::from_secs(8);
         fabric::open(&options).unwrap()
     }
@@ -217,7 +218,7 @@ fn requests_without_a_listener_are_not_found(wire: Wire) {
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
-/// The kernel accepts connections for a listener that is about to close.
+/// The kernel connects clients to a listener even if the listener then closes without an answer.
 #[test]
 fn a_listener_that_closes_before_answering_is_not_found() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -226,7 +227,7 @@ fn a_listener_that_closes_before_answering_is_not_found() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (socket, _) = listener.accept().unwrap();
-            // A socket that is closed with unread bytes resets its connection.
+            // The bytes stay unread, so the kernel resets the connection when the socket is closed.
             assert_eq!(socket.peek(&mut [0]).unwrap(), 1);
         });
         let error = client.vi.request(&address, b"", SOON).unwrap_err();
@@ -418,7 +419,8 @@ fn rdma_writes_with_immediate_data_consume_a_receive(wire: Wire) {
     let got = server.vi.receive.wait(SOON).unwrap();
     assert_eq!((got.context, got.status(), got.immediate()), (0, Status::Done, Some(0xabcd_ef01)));
     assert_eq!((got.length(), server.bytes(500, 8)), (8, b"abcdefgh".to_vec()));
-    // The next message goes to the next receive, and the first receive's memory was not touched.
+    // The write has consumed the first receive without touching its memory. The next message goes
+    // to the second receive.
     assert_eq!(server.bytes(0, 16), [0; 16]);
     assert_eq!(client.send(Descriptor::send().with_segment(&client.region, 4, 4)).status(), Status::Done);
     let got = server.vi.receive.wait(SOON).unwrap();
@@ -590,7 +592,7 @@ fn a_disconnect_is_detected(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
-    // Messages that were sent before the end are still received.
+    // A message that was sent before the end of the connection is still received.
     assert_eq!(server.send(Descriptor::send().with_segment(&server.region, 0, 64)).status(), Status::Done);
     server.vi.disconnect();
     assert_eq!(server.vi.state(), State::Idle);

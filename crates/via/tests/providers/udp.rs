@@ -350,7 +350,7 @@ impl Peer {
         Self { child, lines: Box::new(lines) }
     }
 
-    /// Returns the rest of the next line that contains `what`.
+    /// Returns the text after `what` in the next line that contains `what`.
     fn says(&mut self, what: &str) -> String {
         self.lines.find_map(|line| line.split_once(what).map(|(_, rest)| rest.to_owned())).unwrap()
     }
@@ -363,7 +363,8 @@ impl Drop for Peer {
     }
 }
 
-/// The silence is long enough for a machine that stops the peer for some seconds.
+/// The time after which a silent peer counts as gone. The time is long, because a busy machine may
+/// stop the peer for some seconds.
 const SILENCE: Duration = Duration::from_secs(6);
 
 #[test]

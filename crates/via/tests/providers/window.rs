@@ -151,7 +151,7 @@ fn a_rung_alarm_ends_no_wait_for_a_larger_area(pair: &impl Connect) {
     });
 }
 
-/// The next frame, whatever its length, uses the area for which an interrupted wait has asked.
+/// The next frame of any length uses the area for which an interrupted wait has asked.
 fn an_interrupted_wait_for_a_larger_area_can_be_repeated(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, echo, |mut window| {
         for (interrupted, length) in [(10_000, 30_000), (100_000, 50_000), (200_000, 900_000)] {
@@ -208,7 +208,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
             let length = if number % 10 == 0 { 3000 } else { 16 };
-            // The server takes no message until `go` is sent, after a frame has waited for room.
+            // The server takes messages only after `go`, sent once a frame has waited for room.
             if window.counters().credit_waits == 0 {
                 try_room(&mut window, length);
                 if window.counters().credit_waits > 0 {
@@ -349,14 +349,14 @@ impl Budget for Left {
     }
 }
 
-/// The length of a frame, the length of the usual area for the frame, and the length of the
-/// shortest area for the frame.
+/// The length of a frame that needs a larger area.
 const LONG: usize = 100_000;
+/// The length of the usual area for a frame of [`LONG`] bytes.
 const LONG_AREA: usize = 128 << 10;
+/// The length of the shortest area for such a frame.
 const SHORT_AREA: usize = 100 << 10;
 
-/// Answers every request with a long frame, or with a fault where no area is left for it, until the
-/// peer is gone.
+/// Answers requests with a long frame, or a fault where no area is left, until the peer is gone.
 fn answer_long(mut window: Window) {
     while let Ok(message) = window.rx.receive(TIMEOUT) {
         let header = message.header().unwrap();

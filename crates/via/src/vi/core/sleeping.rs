@@ -21,7 +21,8 @@ impl ViCore {
         }
         inner.attendance.covered = None;
         // The attendant may have left the VI to this thread. But this thread may now return without
-        // serving the VI, because its completion has arrived already. So the attendant is woken.
+        // serving the VI, because the completion that it waits for has arrived already. So the
+        // attendant is woken.
         self.relieve(&mut inner);
         inner
     }
@@ -36,7 +37,8 @@ impl ViCore {
             None => Some(Sleep { fd: None, until: None }),
         };
         inner.attendance.covered = sleep.as_ref().map(|sleep| sleep.until);
-        // A port that has work to do was not prepared for the sleep.
+        // If the port has work to do, `sleep` is `None`: the port was not prepared, and no sleep of
+        // the port has to be ended.
         let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
@@ -52,9 +54,9 @@ impl ViCore {
     /// the port's work that becomes due during this time, without waking the attendant.
     ///
     /// `is_over` names a further reason for the end of the sleep. A thread that makes `is_over`
-    /// true must call [`Self::ring`] after that. No such change is lost, because `is_over` is
-    /// called with the VI locked, and no thread can ring between that call and the announcement of
-    /// the sleep.
+    /// true must call [`Self::ring`] after that. No such change is lost: `is_over` is called with
+    /// the VI locked, and the lock is held until the sleep is announced. So no thread can ring
+    /// between the two.
     ///
     /// Returns early while the port has work to do, so that other threads get the lock of the VI:
     /// the caller calls again.
@@ -69,7 +71,7 @@ impl ViCore {
                 break Ok(());
             }
             // The sleep is announced only for the time of the system call. Otherwise this thread
-            // would ring its own bell for the completions that it causes itself, which costs a
+            // would ring its own bell for the completions that it causes itself. That would cost a
             // system call for each received message.
             let notice = match inner.queues.receive.notice.prepare() {
                 Ok(notice) => notice,
@@ -96,7 +98,7 @@ impl ViCore {
             inner.progress_to_answer(Instant::now());
         };
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        // The thread now leaves the VI, perhaps for a long time.
+        // The thread may not serve the VI again for a long time, so the attendant is woken.
         self.relieve(&mut inner);
         outcome
     }

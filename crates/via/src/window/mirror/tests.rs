@@ -19,12 +19,13 @@ const NAP: Duration = Duration::from_millis(5);
 struct Calls {
     progress: AtomicUsize,
     sleeps: AtomicUsize,
-    // The number of sleeps after which the peer acknowledges everything.
+    // The number of sleeps after which the peer acknowledges all messages.
     sleeps_max: usize,
 }
 
 impl Calls {
-    /// Checks that the port was called for sleeps alone. Returns the number of sleeps.
+    /// Asserts that the port made progress at most twice for each sleep, so that no thread polled.
+    /// Returns the number of sleeps.
     fn checked_sleeps(&self) -> usize {
         let (progress, sleeps) = (self.progress.load(Ordering::SeqCst), self.sleeps.load(Ordering::SeqCst));
         assert!(progress <= 2 * sleeps, "the port was called {progress} times in {sleeps} sleeps");
@@ -96,8 +97,8 @@ impl Port for SlowPort {
     }
 }
 
-/// Sends more messages than may be unacknowledged. The peer has credit for them, and takes
-/// `sleeps_max` sleeps to acknowledge the first.
+/// Sends more messages than the send queue holds. The sender has credit for all of them, but the
+/// peer acknowledges no message before the sender has slept `sleeps_max` times.
 fn send_too_many(sleeps_max: usize) -> (Window, Arc<Calls>) {
     let calls = Arc::new(Calls { sleeps_max, ..Calls::default() });
     let nic = Nic::open(Box::new(Slow(Arc::clone(&calls))));

@@ -48,7 +48,7 @@ pub(super) fn file_header() -> [u8; 24] {
     let mut header = [0; 24];
     header[..4].copy_from_slice(&MAGIC_NANOSECONDS.to_le_bytes());
     header[4..8].copy_from_slice(VERSION.map(u16::to_le_bytes).as_flattened());
-    // The maximum length of a packet.
+    // Bytes 16 to 19 are the maximum length of a packet.
     header[16..20].copy_from_slice(&(PACKET_MAX as u32).to_le_bytes());
     header[20..].copy_from_slice(&LINKTYPE_RAW.to_le_bytes());
     header

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-/// The maximum number of remembered peers, each of which takes a file. A further peer makes the
-/// socket forget all others, which merely causes some packets to be captured twice.
+/// The maximum number of remembered peers. Each of them takes up a file descriptor. A further peer
+/// makes the socket forget all others, which only causes some packets to be captured twice.
 const PEERS_MAX: usize = 64;
 
 /// The conversations of a socket, one for each peer.

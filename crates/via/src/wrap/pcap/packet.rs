@@ -19,7 +19,7 @@ pub(super) const PACKET_MAX: usize = u16::MAX as usize;
 /// The maximum length of a packet's payload. Longer payloads are captured in part.
 pub(super) const PAYLOAD_MAX: usize = PACKET_MAX - IPV6 - TCP - TCP_OPTIONS.len();
 
-/// The flags of a segment in use here: RFC 9293 3.1.
+/// The flags of TCP segments that captures use: RFC 9293 3.1.
 pub(super) const FIN: u8 = 0x01;
 pub(super) const SYN: u8 = 0x02;
 pub(super) const PUSH: u8 = 0x08;
@@ -69,9 +69,9 @@ impl Default for Ends {
 /// The transport header of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layer {
-    /// RFC 768.
+    /// The header of UDP: RFC 768.
     Udp,
-    /// RFC 9293.
+    /// The header of TCP: RFC 9293.
     Tcp { flags: u8, sequence: u32, acknowledged: u32 },
 }
 
@@ -116,19 +116,20 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     let pseudo = addresses + u64::from(layer.protocol()) + u64::from(length);
     let checksum = !fold(pseudo + sum(&header) + sum(payload));
     // In UDP, zero means that there is no checksum. So a computed zero is written as 0xffff, which
-    // receivers take as equal. TCP accepts both.
+    // receivers take as equal. In TCP, both values are valid.
     let checksum = if checksum == 0 { u16::MAX } else { checksum };
     header[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
     into.extend(header);
 }
 
-/// Appends the header of IPv4 (RFC 791). Returns the sum of its addresses.
+/// Appends the header of IPv4 (RFC 791). Returns the sum of the addresses, which is a part of the
+/// transport's checksum.
 fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: u16, number: u16) -> u64 {
     let mut header = [0; IPV4];
     header[0] = 0x45;
     header[2..4].copy_from_slice(&(IPV4 as u16 + length).to_be_bytes());
     header[4..6].copy_from_slice(&number.to_be_bytes());
-    // The flag that forbids fragmentation, and a limit of 64 hops.
+    // The first assignment sets the flag that forbids fragmentation, the second a limit of 64 hops.
     header[6] = 0x40;
     header[8..10].copy_from_slice(&[64, protocol]);
     header[12..16].copy_from_slice(&from.octets());
@@ -139,7 +140,8 @@ fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: 
     sum(&header[12..])
 }
 
-/// Appends the header of IPv6 (RFC 8200). Returns the sum of its addresses.
+/// Appends the header of IPv6 (RFC 8200). Returns the sum of the addresses, which is a part of the
+/// transport's checksum.
 fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: u16) -> u64 {
     let mut header = [0; IPV6];
     header[0] = 0x60;

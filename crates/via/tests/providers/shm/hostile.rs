@@ -88,7 +88,7 @@ impl HostilePeer {
         files.unwrap()
     }
 
-    /// Waits until the victim's word says that it has taken every record.
+    /// Waits until the victim has taken every record, as the count in the victim's segment shows.
     fn await_taken(&self, victims_segment: &OwnedFd) {
         ground::until("all records are taken", || {
             let mut taken = [0; 8];

@@ -34,7 +34,7 @@ impl Process {
         Self(child)
     }
 
-    /// Waits until the child prints a line that contains `begin`, and returns the rest of it.
+    /// Waits until the child prints a line that contains `begin`. Returns the text after `begin`.
     fn await_line(&mut self, begin: &str) -> String {
         let out = BufReader::new(self.0.stdout.as_mut().unwrap());
         let mut lines = out.lines().map_while(Result::ok);

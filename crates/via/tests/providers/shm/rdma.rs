@@ -142,7 +142,7 @@ fn rdma_writes_are_visible_before_the_next_message() {
             for round in 0..300_u64 {
                 assert_eq!(other.received().0, Status::Done);
                 let number = other.bytes(4096, 8);
-                // The writer may be ahead by now, and is never behind.
+                // The number is that of this round, or of a later round if the writer is ahead.
                 assert!(u64::from_le_bytes(number.try_into().unwrap()) >= round);
             }
         });
@@ -180,7 +180,8 @@ fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is
     let mut target = RemoteAddress { handle: region.handle(), offset: 0 };
     if is_known {
         match wrong {
-            // Only a read opens such a region, and unreliable delivery has no RDMA read.
+            // Peers may only read this region, so only an RDMA read makes the target open it.
+            // Unreliable delivery has no RDMA read.
             Wrong::Right if operation == Operation::RdmaWrite && !level.is_reliable() => return,
             Wrong::Right if operation == Operation::RdmaWrite => {
                 assert_eq!(read(&mut one, 0, 8, target).0, Status::Done)
@@ -256,8 +257,8 @@ fn no_rdma_is_performed_after_a_failed_one() {
     assert_eq!(other.bytes(0, 8), [0; 8]);
 }
 
-/// A region whose registration ended is unmapped. The next region counts as another region,
-/// although it gets the same word in the table.
+/// The initiator unmaps a region whose registration has ended. The next region counts as another
+/// region, although it gets the same word in the table.
 #[test]
 fn short_lived_regions_are_distinguished_and_unmapped() {
     let place = Place::new();

@@ -25,8 +25,9 @@ struct Translator {
     /// more.
     outside: Mutex<Vec<UdpSocket>>,
     server: Mutex<SocketAddr>,
-    /// The connection ids of the two ends, from the packets to them.
+    /// The connection id of the server's end, from the packets to that end.
     server_id: AtomicU64,
+    /// The connection id of the client's end, from the packets to that end.
     client_id: AtomicU64,
     /// The packets by which the client said that it may have moved.
     claims: Mutex<Vec<Vec<u8>>>,
@@ -101,7 +102,7 @@ fn socket(own: Ipv4Addr) -> UdpSocket {
     socket
 }
 
-/// Sends a message to the other end.
+/// Sends a message to the other end, and asserts that it arrives.
 fn passes(from: &mut (Side, Vi), to: &mut (Side, Vi), byte: u8) {
     let (source, target) = (filled(&from.0, &[byte; 3000]), to.0.region(3000, Access::LOCAL));
     to.1.receive.post(Descriptor::receive().with_segment(&target, 0, 3000)).unwrap();
@@ -268,7 +269,7 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
         // A token is valid for one port: a claim from another port gets a new token, and no
         // connection.
         assert_ne!(token(&other, &claim(ids, of_neighbour)), of_neighbour);
-        // The listener has processed the two other claims before.
+        // The listener has already processed the earlier claims of `stranger` and `guesser`.
         let mut bytes = [0; 2000];
         assert!(stranger.recv(&mut bytes).is_err(), "another host gets an answer");
         assert!(guesser.recv(&mut bytes).is_err(), "a claim with one right id gets an answer");
@@ -305,9 +306,9 @@ fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
         let send = |claim: &[u8]| assert_eq!(neighbour.send_to(claim, translator.server()).unwrap(), claim.len());
         send(&claim(ids, [0; TOKEN]));
         let mut copies = std::mem::take(&mut *translator.claims.lock().unwrap());
-        // The first claim with a token has moved the connection, or a later claim has. So the
-        // numbers of all claims up to the first one with a token are used. Perhaps the connection
-        // has not read later claims yet.
+        // The connection was moved by the first claim with a token, or by a later claim. So the
+        // numbers of all claims up to the first one with a token are used up. The connection may
+        // not have read the later claims yet, so the test does not copy those.
         let first = copies.iter().position(|copy| token_of(copy) != Some([0; TOKEN]));
         let first = first.expect("a claim with a token");
         assert!(first > 0, "a claim without a token");

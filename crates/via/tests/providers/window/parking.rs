@@ -52,7 +52,7 @@ impl Parked {
     }
 }
 
-/// Returns a connection that cannot be parked for now.
+/// Asserts that a connection cannot be parked now. Returns the connection.
 fn unparked(window: Window) -> Window {
     let unparked = window.try_park((), |_, (), _| unreachable!("it is not parked")).unwrap_err();
     unparked.outcome.unwrap();
@@ -132,7 +132,7 @@ fn each_resumption_has_a_thread_of_its_own() {
     }
 }
 
-/// A connection whose call waits for the call of another parked connection.
+/// Each resumed connection waits until all the others are resumed, too.
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn resumed_connections_may_wait_for_each_other() {

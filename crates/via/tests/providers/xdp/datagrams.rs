@@ -190,7 +190,7 @@ fn only_sleeping_xdp_receivers_are_woken() {
                 }
                 until_some(|| DatagramSocket::receive_from(socket, &mut buffer).expect("receiving"));
             };
-            // The first datagrams may go through the kernel.
+            // The first datagrams may go through the kernel, so the test checks later ones.
             for _ in 0..100 {
                 turn(&mut socket, None);
             }

@@ -1,4 +1,4 @@
-//! The traces of a killed process, and the messages for a process without privileges.
+//! The remains of a killed process, and the messages for a process without privileges.
 
 use super::rig::{Cable, INTERFACE};
 use super::{Child, cable};
@@ -56,9 +56,10 @@ fn a_killed_process_leaves_no_namespace() {
     if cable("a_killed_process_leaves_no_namespace").is_none() {
         return;
     }
-    // The process prints the namespaces that it made. No other process is in them and nothing pins
-    // them, so they end with the process. Their numbers are compared while the process lives,
-    // because the kernel later gives them to the namespaces of other tests.
+    // The process prints the namespaces that it made. No other process is in these namespaces or
+    // holds a file of them, and no mount keeps them, so they end with the process. The namespaces'
+    // numbers are compared while the process lives, because the kernel can later give the same
+    // numbers to namespaces of other tests.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "xdp::ends::lay_a_cable_and_wait", "--ignored", "--nocapture"]).stdout(Stdio::piped());
@@ -99,7 +100,8 @@ fn holders(space: &str) -> Vec<u32> {
     processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Returns the message of opening on a thread without some capabilities.
+/// Opens the interface on a thread without the capabilities `missing`. Returns the message of the
+/// error.
 fn refused_without(cable: &Cable, missing: CapabilitySet) -> String {
     cable.left.on_thread(|| {
         let has = capabilities(None).expect("this thread's capabilities");

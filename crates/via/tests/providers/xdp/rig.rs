@@ -1,7 +1,7 @@
 //! Two network namespaces with a cable between them.
 //!
 //! The namespaces have no names. Each belongs to a thread and is held open by a file. When this
-//! process ends, in whatever way, the kernel removes the namespaces and the cable.
+//! process ends, even if it is killed, the kernel removes the namespaces and the cable.
 
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
@@ -125,7 +125,8 @@ impl End {
     }
 }
 
-/// A rendezvous of two threads, with a limit in case one of them has failed.
+/// A rendezvous of two threads. The wait has a time limit, because the other thread may have
+/// failed.
 #[derive(Debug, Default)]
 pub(crate) struct Meeting {
     came: Mutex<u64>,

@@ -94,8 +94,8 @@ fn ping_pong(test: &str, waiting: Waiting, lengths: &[usize], rounds: usize) {
                 let length = well(&mut end.vi.receive).length();
                 let answer = Descriptor::send().with_segment(&end.region, 0, length);
                 end.vi.send.post(answer).expect("posting a send");
-                // The peer sends its next message only after it has the answer. So that message
-                // does not overwrite the answer's bytes before they are sent.
+                // The peer sends its next message only after it has received the answer. So that
+                // message cannot overwrite the answer's bytes before they are sent.
                 end.post_receive(0, MEGABYTE as u32);
                 well(&mut end.vi.send);
             }

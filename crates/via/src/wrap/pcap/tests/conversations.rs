@@ -141,8 +141,8 @@ fn both_ends_of_a_stream_capture_each_packet_once() {
         server.ended_by_peer();
         drop(server);
         let mut expected = a_call_and_its_answer();
-        // The server ended the stream before it had read the client's end, so its last segment does
-        // not acknowledge that end.
+        // The server ended its half of the stream before it had read the end of the client's half.
+        // So the server's last segment does not acknowledge that end.
         expected[7].acknowledged = 5;
         assert_eq!(read(&path), expected);
         assert_nothing_is_remarkable(&path, 8);
