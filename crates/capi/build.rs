@@ -1,11 +1,10 @@
-//! Links the library with the name by which the loader looks for it, and with a flag that prevents
-//! its unloading.
+//! Links the library with its SONAME, and with a flag that prevents its unloading.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // The name that programs ask the loader for (SONAME) ends in OBVIA_ABI_MAJOR of obvia.h.
+    // The SONAME ends in OBVIA_ABI_MAJOR of obvia.h.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobvia.so.0");
-    // The library's threads outlive other libraries that depend on it, so the unloading of such a
-    // library must not unload this one.
+    // If a library that depends on libobvia is unloaded, libobvia's threads continue to run. So
+    // libobvia itself must stay loaded.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -114,7 +114,7 @@ typedef uint16_t obvia_wchar;
 #define CO_E_CLASSSTRING ((HRESULT)0x800401f3)
 #define CO_E_SERVER_EXEC_FAILURE ((HRESULT)0x80080005)
 
-/* IUnknown, for C and for C++. C++ code that prefers C's declarations defines CINTERFACE. */
+/* IUnknown, for C and for C++. C++ code can define CINTERFACE to get C's declarations. */
 #if defined(__cplusplus) && !defined(CINTERFACE)
 struct IUnknown {
     virtual HRESULT QueryInterface(REFIID iid, void **object) = 0;
@@ -156,7 +156,8 @@ typedef struct obvia_interface obvia_interface;
 #ifdef __cplusplus
 extern "C++" {
 template <class Interface> struct obvia_interface_of;
-/* The functions that free and copy a structure with pointers. */
+/* The functions that free and copy a structure with pointers, for C++ code: NAME.h specialises the
+ * template for each such structure. */
 template <class Structure> struct obvia_structure_of;
 }
 #endif
@@ -211,7 +212,7 @@ typedef struct obvia_registration obvia_registration;
 /* Registers the interfaces that this process currently serves with the endpoint mapper of this
  * host, for all ncacn_ip_tcp, ncadg_ip_udp and ncalrpc endpoints of this process. If `mapper` is
  * NULL, the mapper is `ncalrpc:[epmapper]`. `annotation` is a text for users, or NULL. The
- * registration ends with obvia_unregister_endpoints(), or with this process. */
+ * registration lasts until obvia_unregister_endpoints(), or until this process ends. */
 HRESULT obvia_register_endpoints(const char *mapper, const char *annotation, obvia_registration **registration);
 
 /* Ends a registration. NULL is ignored. */
@@ -240,9 +241,9 @@ HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_conte
 
 /* Stores the state of a handle in `*state`. The handle must belong to the caller of the method that
  * runs on this thread, and must have been made with this `rundown`; otherwise the result is
- * RPC_X_SS_CONTEXT_MISMATCH. If the caller is another process and the handle is an argument of this
- * call, the state stays valid until the method returns or destroys the handle itself. The client's
- * other calls cannot end the state earlier. */
+ * RPC_X_SS_CONTEXT_MISMATCH. If the caller is another process and the handle is an argument of the
+ * method's call, the state stays valid until the method returns or destroys the handle itself.
+ * Other calls of the client cannot end the state earlier. */
 HRESULT obvia_context_state(const obvia_context *handle, void (*rundown)(void *state), void **state);
 
 /* Destroys a handle, and sets `*handle` to zeros. */
@@ -287,10 +288,12 @@ HRESULT obvia_create_instance(const CLSID *class_id, const char *server, const o
 #define OBVIA_LOCAL_SERVER 0x4u
 #define OBVIA_REMOTE_SERVER 0x10u
 
-/* Creates an object of a class by a registration on this host, in one of these contexts. */
+/* Creates an object of a class by a registration on this host. `contexts` are the allowed contexts,
+ * combined by |. */
 HRESULT obvia_create_instance_in(const CLSID *class_id, uint32_t contexts, const obvia_interface *interface, void **object);
 
-/* Returns the class object of a class (CoGetClassObject), found as by obvia_create_instance(). */
+/* Returns the class object of a class (CoGetClassObject). `server` has the same meaning as for
+ * obvia_create_instance(). */
 HRESULT obvia_get_class_object(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
 
 /* Returns the class that is registered under a name on this host (CLSIDFromProgID). */
@@ -314,12 +317,13 @@ extern const IID IID_IMarshal;
 
 /* Creates a marshaler that becomes a part of an object: the object is then called over virtual
  * interfaces, even by clients that reach its process by another binding. The object must answer
- * QueryInterface for IID_IMarshal by querying this part, must not hand the part out in any other
- * way, and must release the part in its destructor. `outer` is the object; the marshaler does not
- * own a reference to it. `endpoint` is the process's endpoint for objects with such a marshaler, as
- * in `ncacn_vi_fabric:10.0.0.1`. The endpoint is opened when such an object is first sent to
- * another host. If `endpoint` is NULL or empty, ncacn_vi_udp is used at the addresses on which the
- * process listens with ncacn_ip_tcp and with no virtual interface. */
+ * QueryInterface for IID_IMarshal by querying this part, must not give the part to other code in
+ * any other way, and must release the part in its destructor. `outer` is the object; the marshaler
+ * does not own a reference to it. `endpoint` is the process's endpoint for objects with such a
+ * marshaler, as in `ncacn_vi_fabric:10.0.0.1`. The endpoint is opened when such an object is first
+ * sent to another host. If `endpoint` is NULL or empty, ncacn_vi_udp is used at those addresses on
+ * which the process listens with ncacn_ip_tcp, but not with a protocol sequence of virtual
+ * interfaces. */
 HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
 
 /* Stores in `*binding` the string binding over which the calls of an interface pointer go, or NULL
@@ -356,7 +360,7 @@ typedef enum obvia_waiting {
     OBVIA_ADAPTIVE  /* poll for some tens of microseconds, then sleep: the default */
 } obvia_waiting;
 
-/* Sets how this process waits on connections that are made from now on. */
+/* Sets how this process waits for messages on connections that are made from now on. */
 void obvia_set_waiting(obvia_waiting waiting);
 
 /* The default time limit of calls: 30 seconds. This default is not sent to servers. */
@@ -374,9 +378,10 @@ obvia_canceller *obvia_new_canceller(void);
 /* Frees a canceller. NULL is ignored. */
 void obvia_free_canceller(obvia_canceller *canceller);
 
-/* Makes obvia_cancel() end the calls of this thread with RPC_E_CALL_CANCELED: the call in progress
- * and later calls. A thread may have several cancellers, each of which ends the thread's calls.
- * Several threads may have the same canceller. NULL is ignored.
+/* Adds a canceller to this thread: obvia_cancel() of the canceller then ends the thread's calls
+ * with RPC_E_CALL_CANCELED, both the call in progress and later calls. A thread may have several
+ * cancellers, each of which ends the thread's calls. Several threads may have the same canceller.
+ * NULL is ignored.
  *
  * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three
  * waits cannot be cancelled: the resolution of a host's name, the wait for a host to accept a
@@ -449,9 +454,9 @@ void obvia_clear_caller(obvia_caller *caller);
 /* ---- Access rules: docs/access.md ---- */
 
 /* An access rule. `permits` returns a value other than 0 if the caller has access. Any thread may
- * call `permits`. The function is called before the arguments of the caller's call are read, so it
- * must decide from data in memory, and must make no calls itself. The answer applies to the
- * caller's connection until a rule is changed. */
+ * call `permits`. The function runs before the arguments of a call are read, so it must decide from
+ * data in memory, and must make no calls itself. The answer applies to the caller's connection
+ * until any rule is changed. */
 typedef struct obvia_callers {
     int (*permits)(void *context, const obvia_caller *caller);
     void *context;
@@ -469,10 +474,10 @@ HRESULT obvia_set_access(void *object, const obvia_callers *callers);
  * caller that reaches this process has access. */
 HRESULT obvia_set_default_access(const obvia_callers *callers);
 
-/* Admits processes of other users over shared memory and ncalrpc. Fails with E_INVALIDARG if
- * obvia_set_default_access() has not been called, or if this process has already exported an object
- * or listened. The other users must have access to the directory of names, which must belong to the
- * superuser or to them. */
+/* Accepts connections from processes of other users over shared memory and ncalrpc. Fails with
+ * E_INVALIDARG if obvia_set_default_access() has not been called, or if this process has already
+ * exported an object or listened. The other users must have access to the directory of names. For
+ * each of these users, the directory must belong to the superuser or to that user. */
 HRESULT obvia_admit_other_users(void);
 
 /* Sets the function that receives a line of text for each refused request. The line has no control
@@ -483,18 +488,19 @@ HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *co
 
 /* ---- Errors and memory ---- */
 
-/* Returns the description of this thread's last failure if the failure had the HRESULT `result`,
- * otherwise the name or the number of `result`. Never returns NULL. The text is valid until the
- * thread's next call of this function. */
+/* Returns the description of this thread's last failure if that failure had the HRESULT `result`.
+ * Otherwise returns the name of `result`, or its number if it has no name. Never returns NULL. The
+ * text is valid until the thread's next call of this function. */
 const char *obvia_error_text(HRESULT result);
 
 /* Sets the text that describes the failure of the method that runs now. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
 
-/* Sets a description that was not written for callers, such as an exception's text.
- * obvia_set_exception_texts() determines whether callers get the text. If that function was not
- * called, callers get the text if `by_default` is not 0. Processes of other users and on other
- * hosts never get the text, because it may contain confidential values. */
+/* Sets the description of the failure of the method that runs now, from a text that was not written
+ * for callers, such as an exception's text. obvia_set_exception_texts() determines whether callers
+ * get the text. If that function was not called, callers get the text if `by_default` is not 0.
+ * Processes of other users and on other hosts never get the text, because it may contain
+ * confidential values. */
 HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
 
 /* Sets whether callers get the texts of obvia_fail_unforeseen() and of panics in Rust. By default,

@@ -40,8 +40,8 @@ HRESULT obvia_new_connection_point(const obvia_interface *interface, const obvia
  * ignored. */
 void obvia_free_connection_point(obvia_connection_point *point);
 
-/* Perform FindConnectionPoint() and EnumConnectionPoints() of an object with these connection
- * points. The results keep `container` alive. */
+/* Implement FindConnectionPoint() and EnumConnectionPoints() of the object `container`, which has
+ * these connection points. The results keep `container` alive. */
 HRESULT obvia_find_connection_point(
     IConnectionPointContainer *container, obvia_connection_point *const *points, size_t count, const IID *iid, IConnectionPoint **found);
 HRESULT obvia_enumerate_connection_points(
@@ -50,18 +50,18 @@ HRESULT obvia_enumerate_connection_points(
 /* Returns the number of connected sinks. */
 uint32_t obvia_sinks(const obvia_connection_point *point);
 
-/* Calls a method of a sink. `sink` is the sink's pointer of the connection point's interface; the
- * function does not own a reference to it. Returns the method's HRESULT. */
+/* Calls a method of a sink. `sink` is an interface pointer to the sink, of the connection point's
+ * interface; the function does not own a reference to it. Returns the method's HRESULT. */
 typedef HRESULT (*obvia_event)(void *context, void *sink);
 
 /* Calls every sink that is currently connected, one after the other, on this thread. Returns the
  * number of successful calls. Each call has a time limit of its own. A sink is disconnected if its
- * process or object is gone, or if it has timed out too often. No lock is held: any thread,
- * including the sinks, may connect and disconnect sinks during the calls. */
+ * process or object is gone, or if it has timed out too often. No lock is held during the calls:
+ * any thread, and the sinks themselves, may connect and disconnect sinks. */
 uint32_t obvia_fire(const obvia_connection_point *point, obvia_event event, void *context);
 
 /* Queues a call of every sink, and does not wait for the calls. Each sink has a queue of its own,
- * and a thread of its own while the queue is not empty. So several threads call `event`
+ * and a thread of its own while the queue is not empty. So several threads can call `event`
  * concurrently. Posted events reach a sink in order. Returns the number of sinks whose queue has
  * dropped an event. `release`, unless it is NULL, is called once, by any thread, after the last use
  * of `context`. */
@@ -75,11 +75,11 @@ typedef struct obvia_sink_connection obvia_sink_connection;
 /* Connects a sink, an object that implements `interface`, to the events of `source` (AtlAdvise). */
 HRESULT obvia_advise(IUnknown *source, const obvia_interface *interface, void *sink, obvia_sink_connection **connection);
 
-/* Ends a connection, and returns whether the source has confirmed it. The connection is freed in
- * any case. NULL is ignored. */
+/* Ends a connection. Fails if the source does not confirm the end. The connection is freed in any
+ * case. NULL is ignored. */
 HRESULT obvia_unadvise(obvia_sink_connection *connection);
 
-/* Ends a connection without a result, within five seconds. */
+/* Ends a connection within five seconds, and reports no failure. */
 void obvia_free_connection(obvia_sink_connection *connection);
 
 #ifdef __cplusplus

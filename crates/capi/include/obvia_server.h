@@ -18,8 +18,8 @@
  *     obvia_set_server_loop(serve, NULL);
  *
  * obvia_dispatch() is inline, so the program determines all steps between two hand-overs to the
- * transport. Before the dispatch, for example, the loop can examine call->opnum and call->frame,
- * and count, measure or refuse the call. The loop can also pass a connection on to another thread,
+ * transport. For example, the loop can examine call->opnum and call->frame before the dispatch, and
+ * count, measure or refuse the call. The loop can also pass a connection on to another thread,
  * which must call obvia_enter() before it dispatches a call.
  */
 #ifndef OBVIA_SERVER_H
@@ -41,15 +41,16 @@ typedef struct obvia_place {
     size_t mask;
 } obvia_place;
 
-/* The places that may be used without another lookup: the place of the last lookup's target, and
- * the first `valid` entries of `obvia_connection.places`. Other threads reset both fields. */
+/* The places that may be used without another lookup. `target` is the target of the last lookup,
+ * whose place may be used. `valid` is the number of usable places at the front of
+ * `obvia_connection.places`. Other threads reset both fields when places become invalid. */
 typedef struct obvia_known {
     uint64_t target;
     uint32_t valid;
 } obvia_known;
 
-/* A connection. One thread at a time uses it. Before a thread dispatches a call that another thread
- * has received, it must call obvia_enter(). */
+/* A connection. One thread at a time uses it. A thread that dispatches a call which another thread
+ * has received must first call obvia_enter(). */
 typedef struct obvia_connection {
     const obvia_known *known;
     const obvia_place *places;
@@ -64,12 +65,12 @@ typedef void obvia_server_loop(obvia_connection *connection, void *context);
 /* Sets the loop that serves connections accepted from now on; NULL restores the runtime's loop. */
 void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 
-/* The answer for the first call of obvia_reply_and_wait() on a connection, when there is no call to
+/* The argument of the first obvia_reply_and_wait() on a connection, when there is no call to
  * answer. */
 #define OBVIA_NO_ANSWER ((obvia_answer)0)
 
-/* Answers the call that was received last, and waits for the next call, which belongs to the loop
- * until the loop answers it. Returns NULL if the connection has ended. This is the hand-over to the
+/* Answers the call that was received last, and waits for the next call. The returned call may be
+ * used until it is answered. Returns NULL if the connection has ended. This is the hand-over to the
  * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
@@ -81,8 +82,8 @@ OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_a
  * thread without a caller. */
 void obvia_enter(const obvia_connection *connection);
 
-/* Performs the call that was received last if its target is not cached: a call of the runtime
- * itself, or the first call of a target. */
+/* Performs the call that was received last, if its target is not cached. The call is one of the
+ * runtime's own calls, or the first call of its target. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
 /* Ends a connection. If its client is the caller of this thread, the thread is left without a

@@ -1,8 +1,8 @@
 /* The runtime of generated stubs. Not for other code: it changes with the compiler.
  *
  * A proxy writes its arguments where the peer reads them: into the slot of the next message, or
- * into an area. A stub reads each word of a request once, since the caller may change it at any
- * time, and checks it before its use.
+ * into an area. A stub reads each word of a request once, and checks the word before it uses it,
+ * since the caller may change the request at any time.
  */
 #ifndef OBVIA_STUB_H
 #define OBVIA_STUB_H
@@ -37,8 +37,8 @@ extern "C" {
 #define OBVIA_ALIGN(length) (((length) + 7u) & ~(size_t)7)
 /* Loads a value from the peer's memory, once. */
 #define OBVIA_LOAD(type, address) (*(const volatile type *)(address))
-/* Stores a value that the peer reads. Separate stores take fewer instructions than gathering values
- * in wide registers. */
+/* Stores a value that the peer reads. The store is volatile, so that the compiler does not gather
+ * several values in a wide register, which would take more instructions. */
 #define OBVIA_STORE(type, address, value) ((void)(*(volatile type *)(address) = (value)))
 /* A pointer of type `pointer` to the byte at offset `at` of a frame. */
 #define OBVIA_AT(pointer, frame, at) ((pointer)((const unsigned char *)(frame) + (at)))
@@ -48,8 +48,8 @@ extern "C" {
 /* Eight bytes of a frame, which may alias values of other types. */
 typedef uint64_t __attribute__((may_alias)) obvia_word;
 
-/* Copies to or from the peer's memory. The barrier makes the compiler assume that the copy can
- * differ from the source, which the peer can change. */
+/* Copies to or from the peer's memory. Because of the barrier, the compiler does not assume that
+ * the copy equals the source, which the peer can change at any time. */
 static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
 {
     if (bytes != 0) {
@@ -58,8 +58,8 @@ static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
     __asm__ __volatile__("" : : "r"(to) : "memory");
 }
 
-/* Whether the slot and the header of an array have the expected place, type and number of
- * elements. */
+/* Whether an array's slot holds the offset `at`, and the array's header holds the type `kind` and
+ * the number of elements `count`. */
 static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count)
 {
     return OBVIA_LOAD(uint64_t, slot) == at && OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8)) == (kind | count << 32);
@@ -69,8 +69,8 @@ static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64
  * afterwards. */
 static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
 {
-    /* The last eight bytes contain the padding. For an empty array they are the header, which the
-     * next line writes. */
+    /* The last eight bytes of the array contain the padding. If the array is empty, these bytes are
+     * its header, which the next line writes. */
     *OBVIA_AT(obvia_word *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
     *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
     *slot = at;
@@ -90,7 +90,7 @@ static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, 
     *slot = at;
 }
 
-/* ---- Strings: NULL has no characters, any other string at least its NUL. ---- */
+/* ---- Strings: a NULL string has no characters; any other string has at least its NUL. ---- */
 
 static inline uint64_t obvia_text8(const void *text)
 {
@@ -165,7 +165,7 @@ static inline uint64_t obvia_text_count(const void *frame, uint64_t length, cons
 }
 
 /* Copies a string to private memory: to `small`, which has OBVIA_INLINE_MAX bytes, or to allocated
- * memory. NULL if there is no string, or no memory. */
+ * memory. Returns NULL if the string is NULL, or if there is no memory. */
 static inline const void *obvia_take_text(void *small, const void *frame, uint64_t at, uint64_t bytes)
 {
     void *own = small;
@@ -182,7 +182,8 @@ static inline const void *obvia_take_text(void *small, const void *frame, uint64
     return own;
 }
 
-/* Copies a string to memory that the caller frees. NULL if there is no string, or no memory. */
+/* Copies a string to memory that the caller frees. Returns NULL if the string is NULL, or if there
+ * is no memory. */
 static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t bytes)
 {
     void *own = bytes != 0 ? malloc((size_t)bytes) : NULL;
@@ -202,7 +203,7 @@ static inline void obvia_drop_text(const void *own, const void *small)
     }
 }
 
-/* ---- Counts: checked arithmetic in 64 bits. `wrong` is set if the result is undefined. ---- */
+/* ---- Counts of elements: checked 64-bit arithmetic; undefined results set `*wrong`. ---- */
 
 static inline int64_t obvia_add(int64_t left, int64_t right, int *wrong)
 {
@@ -261,7 +262,8 @@ static inline int64_t obvia_signed(uint64_t value, int *wrong)
     return (int64_t)value;
 }
 
-/* Returns a number of elements. If the number is undefined, the result exceeds any frame. */
+/* Returns the computed number of elements. If `*wrong` is set, returns a number that exceeds any
+ * frame. */
 static inline uint64_t obvia_count(int64_t value, const int *wrong)
 {
     return *wrong ? UINT64_MAX : (uint64_t)value;
@@ -278,8 +280,8 @@ typedef struct obvia_region {
     uint64_t tag;
 } obvia_region;
 
-/* The peer's region that was used last for one of a method's arrays. Only empty arrays lie in a
- * region of length 0. */
+/* The peer's region that was used last for one of a method's arrays. Length 0 means no region, and
+ * then only empty arrays count as in the region. */
 typedef struct obvia_peer_region {
     /* The addend that turns a reference into an address. */
     uint64_t bias;
@@ -324,7 +326,8 @@ typedef struct obvia_proxy {
     uint64_t target;
 } obvia_proxy;
 
-/* The current state of a thread's calls: their link, and the slot of the next request. */
+/* The state of a thread's calls: the link of its current channel, and the slot of the next request.
+ */
 typedef struct obvia_calls {
     uintptr_t link;
     void *slot;
@@ -335,8 +338,8 @@ typedef struct obvia_calls {
 typedef struct obvia_reply {
     /* The results, in the peer's memory, valid until the thread's next call. */
     const void *frame;
-    /* The HRESULT in the lower half, the length of the frame in the upper. A call that failed in
-     * transit has a frame of length 0. */
+    /* The HRESULT in the lower half, and the length of the frame in the upper half. A call without
+     * results, for example because the connection broke, has a frame of length 0. */
     uint64_t word;
 } obvia_reply;
 
@@ -347,15 +350,17 @@ static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) =
 
 /* Selects a channel of the proxy's link for the thread's next calls. */
 HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls);
-/* Allocates a request's frame that does not fit a slot; NULL on failure, with the reason in
- * obvia_refusal(). `bulk` is the offset of the largest part. */
+/* Allocates a request's frame that does not fit a slot. Returns NULL on failure; obvia_no_request()
+ * then returns the reason. `bulk` is the offset of the frame's largest part. */
 void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk);
-/* Allocates a request's frame that may fit a slot. */
+/* Returns the memory for a request's frame: the slot if the frame fits, or else the memory of
+ * obvia_request(). */
 static inline void *obvia_request_place(const obvia_calls *calls, uint64_t length, uint64_t bulk)
 {
     return OBVIA_LIKELY(length <= OBVIA_INLINE_MAX) ? calls->slot : obvia_request(calls, (size_t)length, (size_t)bulk);
 }
-/* A request: the opnum in the lower half, the length of the frame, a multiple of 8, in the upper.
+/* A request as a word: the opnum in the lower half, and the length of the frame, a multiple of 8,
+ * in the upper half.
  */
 #define OBVIA_REQUEST(opnum, length) ((uint64_t)(opnum) | (uint64_t)(length) << 32)
 /* Sends a request and waits for its reply. This is the hand-over to the transport. */
@@ -372,9 +377,9 @@ void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
  *   a failure if the connection broke or the peer gave no answer: the call ends with this
  *      failure. */
 HRESULT obvia_select_region(const obvia_calls *calls, unsigned region, const void *address);
-/* Selects a region for a further array of a call. `others` is the result for the call's other
+/* Selects a region for a further array of a call. `others` is the result for the call's previous
  * arrays; if `others` is a failure, no region is selected. Returns a failure if any selection has
- * failed, otherwise 1 if a region was selected for any of the arrays, otherwise 0. */
+ * failed. Otherwise returns 1 if a region was selected for any of the arrays, and 0 if for none. */
 static inline HRESULT obvia_select_also(HRESULT others, const obvia_calls *calls, unsigned region, const void *address)
 {
     const HRESULT selected = others < 0 ? others : obvia_select_region(calls, region, address);
@@ -389,8 +394,8 @@ int obvia_shares_memory(const obvia_calls *calls);
 HRESULT obvia_not_shared(void);
 /* Returns the failure of a [local] method that is called on an object of another process. */
 HRESULT obvia_refuse_local(const char *method);
-/* Notes a failure of the proxy itself, which has no text, and returns `result`. Otherwise
- * obvia_error_text() would return the text of an earlier failure with the same HRESULT. */
+/* Records a failure of the proxy itself, which has no text, and returns `result`. Without this
+ * call, obvia_error_text() would return the text of an earlier failure with the same HRESULT. */
 OBVIA_COLD HRESULT obvia_fail_plain(HRESULT result);
 /* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
@@ -413,10 +418,10 @@ HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
 uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
-/* Declares `calls`, the state of this thread's calls, if it belongs to the proxy's link. Otherwise
- * the proxy returns the value of `prepared`, an expression that calls a function. The function
- * selects a channel of the link and starts the proxy again. Because this is a tail call, the
- * frequent path need not save registers for the rare path. */
+/* Declares `calls`, the state of this thread's calls. If this state does not belong to the proxy's
+ * link, the proxy returns the value of `prepared`, an expression that calls a function. The
+ * function selects a channel of the link and calls the proxy again. Because `prepared` is a tail
+ * call, the frequent path need not save registers for it. */
 #define OBVIA_BEGIN(proxy, calls, prepared)                     \
     const obvia_calls *calls = obvia_calls_at_hand;             \
     if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
@@ -442,7 +447,7 @@ typedef struct obvia_call {
     uint64_t length;
     /* The place for results that fit a slot. Its first eight bytes are zero. */
     void *slot;
-    /* The interface pointer and the opnum. */
+    /* The number of the called interface pointer, and the method's opnum. */
     uint64_t target;
     uint16_t opnum;
     /* Whether the results' frame lies in the area even if it fits the slot. */
@@ -458,8 +463,8 @@ struct obvia_area {
     unsigned char *next, *end;
 };
 
-/* The answer: the HRESULT in the lower half, the length of the results' frame in the upper. The
- * answer of a failed method is negative as a signed number. */
+/* An answer: the HRESULT in the lower half, and the length of the results' frame in the upper half.
+ * The answer of a failed method is negative as a signed number. */
 typedef uint64_t obvia_answer;
 
 /* A stub: reads and verifies the request, calls the method, writes the results. */
@@ -471,10 +476,11 @@ typedef obvia_answer obvia_stub(void *object, obvia_call *call);
 #define OBVIA_OP_RANGE_ERROR OBVIA_FAULT(0x1c010002)
 #define OBVIA_NO_MEMORY OBVIA_FAULT(0x1c00001b)
 
-/* Allocates a reply's frame that may not fit a slot; NULL if the caller is gone or does not accept
+/* Allocates a reply's frame of any length. Returns NULL if the caller is gone or does not accept
  * this length. */
 void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk);
-/* Allocates a reply's frame; NULL also if no frame can have this length. */
+/* Returns the memory for a reply's frame: the slot if the frame fits, or else the memory of
+ * obvia_reply_frame(). Returns NULL if there is none, or if the length exceeds OBVIA_FRAME_MAX. */
 static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_t bulk)
 {
     if (OBVIA_LIKELY(length <= OBVIA_INLINE_MAX)) {
@@ -482,19 +488,19 @@ static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_
     }
     return length <= OBVIA_FRAME_MAX ? obvia_reply_frame(call, (size_t)length, (size_t)bulk) : NULL;
 }
-/* Selects the peer's region to which a reference leads, for an array. Returns 0 if there is no such
- * region, or it is already selected. */
+/* Selects the peer's region that contains the target of a reference, for one of the method's
+ * arrays. Returns 0 if there is no such region, or if this region is already selected. */
 int obvia_select_call_region(obvia_call *call, unsigned region, uint64_t reference);
-/* Makes room for `length` bytes at call->area->next. 0 if the caller is gone or does not accept a
- * frame of this length. */
+/* Makes room for `length` bytes at call->area->next. Returns 0 if the caller is gone or does not
+ * accept a frame of this length. */
 int obvia_make_room(obvia_call *call, size_t length);
-/* Whether there is room for `length` bytes. */
+/* Whether there is room for `length` bytes at call->area->next. */
 static inline int obvia_has_room(const obvia_call *call, size_t length)
 {
     return (uintptr_t)call->area->next + length <= (uintptr_t)call->area->end;
 }
-/* Ends the method's use of the states of its context handles. Other calls may have destroyed these
- * handles during the method. */
+/* Ends the method's use of the states of its context handles. States whose handles other calls have
+ * destroyed during the method are run down now. */
 void obvia_context_used(void);
 /* The stub of opnums without a method, and of [local] methods. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
@@ -518,11 +524,12 @@ static inline obvia_answer obvia_results(HRESULT result, size_t length)
     return (uint64_t)(int64_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
 }
 
-/* Returns the answer with an array that the method lends: the array is copied to its place at
- * `end`. */
+/* Returns the answer of a method that lends an array. Copies the array into the results' frame, at
+ * the offset `end`. */
 obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, uint64_t end, const void *array, uint64_t count,
                         size_t size);
-/* Returns the answer with an array that the method has written at the end of the results. */
+/* Returns the answer of a method that has written its lent array itself, at the end of the results'
+ * frame. */
 static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 {
     return (uint64_t)(int64_t)result | length << 32;
@@ -530,9 +537,9 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 
 /* ---- Interfaces ---- */
 
-/* The interface that a file associates with an IID. Peers compare `fingerprint`. The modules of a
- * program compare `vtable` as well, which also covers the parameters of [local] methods and the
- * room for lent arrays. */
+/* The interface that a file associates with an IID. Peers compare `fingerprint`. Files of one
+ * program have to agree about `vtable` as well: this hash also covers the parameters of [local]
+ * methods and the room for lent arrays. */
 typedef struct obvia_declared_interface {
     const char *name;
     IID iid;
@@ -541,9 +548,9 @@ typedef struct obvia_declared_interface {
 } obvia_declared_interface;
 
 /* Declares the interfaces of a file. Each file with stubs calls this function when it is loaded.
- * Ends the program if two files associate an IID with different interfaces, since calls would reach
- * the wrong methods. Stubs of earlier versions call obvia_declare() with shorter entries. libobvia
- * no longer has that function. */
+ * The function ends the program if two files associate an IID with different interfaces, since
+ * calls would reach the wrong methods. Stubs of earlier versions call obvia_declare(), with shorter
+ * entries. libobvia does not have that function any more. */
 void obvia_declare_interfaces(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {

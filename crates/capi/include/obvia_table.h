@@ -75,8 +75,8 @@ enum {
     OBVIA_CHOOSE  /* three numbers, as for ?: */
 };
 
-/* The types of integers. An outer number can also have one of the last two types, which are the
- * halves of a GUID. */
+/* The types of integers. The last two types are the halves of a GUID; only outer numbers can have
+ * them. */
 enum {
     OBVIA_I8, OBVIA_U8, OBVIA_I16, OBVIA_U16, OBVIA_I32, OBVIA_U32, OBVIA_I64, OBVIA_U64, OBVIA_UPPER, OBVIA_LOWER
 };
@@ -96,7 +96,7 @@ enum { OBVIA_SLOT, OBVIA_PLACE };
 typedef struct obvia_types {
     const int64_t *words;
     size_t count;
-    /* The library's compiled form of the words. */
+    /* The library's form of the words, made at the first use. */
     void *made;
 } obvia_types;
 
@@ -105,15 +105,15 @@ typedef struct obvia_method {
     obvia_types *types;
     const int64_t *words;
     size_t count;
-    /* The library's compiled form of the words. */
+    /* The library's form of the words, made at the first use. */
     void *made;
 } obvia_method;
 
 #define OBVIA_TABLE(words) (words), sizeof(words) / sizeof *(words), NULL
 
 /* Calls a method of an object in another process. `arguments` has an entry for each parameter, in
- * the order of the source: the pointer itself for an OBVIA_PLACE, the parameter's address for an
- * OBVIA_SLOT. */
+ * the order of the IDL: for an OBVIA_PLACE the pointer that the caller passes, for an OBVIA_SLOT
+ * the address of the parameter. */
 HRESULT obvia_call_by_table(void *proxy, obvia_method *method, const void *const *arguments);
 
 /* Calls a method of an object of this process, with the arguments of obvia_call_by_table(). */
@@ -122,11 +122,12 @@ typedef HRESULT obvia_invoke(void *object, void **arguments);
 /* Serves a call: verifies the request, calls the method, and answers. */
 obvia_answer obvia_serve_by_table(void *object, obvia_call *call, obvia_method *method, obvia_invoke *invoke);
 
-/* Frees elements with everything that they lead to. */
+/* Frees elements with all data that they lead to. */
 void obvia_free_elements(obvia_types *types, uint32_t type, void *first, size_t count);
-/* Frees the targets of elements, and zeroes the elements: `bytes` in all. */
+/* Frees the data that elements lead to, and zeroes the elements themselves, which have `bytes`
+ * bytes in all. */
 void obvia_clear_elements(obvia_types *types, uint32_t type, void *first, size_t count, size_t bytes);
-/* Copies elements with everything that they lead to. */
+/* Copies elements with all data that they lead to. */
 HRESULT obvia_copy_elements(obvia_types *types, uint32_t type, const void *first, size_t count, void **copy);
 
 #ifdef __cplusplus

@@ -6,7 +6,8 @@ use com::security::{Access, Caller, admit_other_users, clear_access, set_access,
 use com::{HRESULT, IUnknown, Interface as _, Result, code};
 use std::ffi::{CString, c_char, c_int, c_void};
 
-/// A function of the program with its context, and the function that releases the context.
+/// A function of the program, the context for its calls, and the function that releases the
+/// context.
 struct Function<F> {
     function: F,
     context: *mut c_void,
@@ -54,8 +55,8 @@ impl Access for Function<Option<Permits>> {
 ///
 /// # Safety
 ///
-/// `access` must be null or a rule. Any thread must be able to call its function with its context
-/// until the context is released.
+/// `access` must be null or a rule. Any thread must be able to call the rule's function with the
+/// rule's context until the context is released.
 unsafe fn rule(access: *const Callers) -> Result<impl Access> {
     // SAFETY: the caller's promise.
     let callers = unsafe { access.as_ref() };
@@ -88,8 +89,8 @@ pub unsafe extern "C" fn obvia_set_access(object: *mut c_void, access: *const Ca
 ///
 /// # Safety
 ///
-/// `access` must be null or a rule. Any thread must be able to call its function with its context
-/// until the context is released.
+/// `access` must be null or a rule. Any thread must be able to call the rule's function with the
+/// rule's context until the context is released.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_default_access(access: *const Callers) -> HRESULT {
     // SAFETY: the caller's promise.

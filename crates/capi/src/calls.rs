@@ -28,7 +28,8 @@ pub unsafe extern "C" fn obvia_prepare(proxy: *mut c_void, calls: *mut *const Ca
 ///
 /// # Safety
 ///
-/// The thread must have a channel at hand: see [`obvia_prepare`].
+/// `calls` must be the state of this thread's calls, with a selected channel: see
+/// [`obvia_prepare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk: usize) -> *mut c_void {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -48,8 +49,8 @@ pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk:
 ///
 /// # Safety
 ///
-/// The thread must have a channel at hand (see [`obvia_prepare`]), and the request's frame must be
-/// written.
+/// `calls` must be the state of this thread's calls, with a selected channel: see
+/// [`obvia_prepare`]. The request's frame must be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, target: u64) -> RawReply {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -140,7 +141,8 @@ pub unsafe extern "C" fn obvia_lend(
         return Answer::results(code::E_POINTER.0.cast_unsigned(), 0);
     }
     if array.addr() == results.addr() + end {
-        // The array begins in the frame, but is longer than the memory that the frame has for it.
+        // The array begins at the end of the results, where the stub gave the method memory for it,
+        // but is longer than this memory.
         return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
     }
     let mut frame = Vec::<u8>::new();
@@ -172,7 +174,8 @@ pub unsafe extern "C" fn obvia_lend(
 ///
 /// # Safety
 ///
-/// The thread must have a channel at hand (see [`obvia_prepare`]), whose slot must be free.
+/// `calls` must be the state of this thread's calls, with a selected channel whose slot is free:
+/// see [`obvia_prepare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, address: *const c_void) -> HRESULT {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -211,7 +214,8 @@ fn array_of(region: u32) -> (usize, bool) {
 ///
 /// # Safety
 ///
-/// The thread must have a channel at hand: see [`obvia_prepare`].
+/// `calls` must be the state of this thread's calls, with a selected channel: see
+/// [`obvia_prepare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -229,7 +233,7 @@ pub extern "C" fn obvia_not_shared() -> HRESULT {
 ///
 /// # Safety
 ///
-/// `method` must be a string that ends in a zero.
+/// `method` must end in NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_refuse_local(method: *const c_char) -> HRESULT {
     // SAFETY: the caller's promise.

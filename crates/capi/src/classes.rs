@@ -1,4 +1,4 @@
-//! Classes: activating them, and registering them for other processes: obvia.h.
+//! The activation of classes, and their registration for other processes: obvia.h.
 
 use crate::errors::{guarded, release, text};
 use crate::interface::{Interface, describe};
@@ -13,7 +13,8 @@ use std::time::Duration;
 /// `obvia_make` in obvia.h.
 type Make = unsafe extern "C" fn(context: *mut c_void, object: *mut *mut c_void) -> HRESULT;
 
-/// A function of the program that makes objects. Its context is released when the class is revoked.
+/// A function of the program that creates the objects of a class. The function's context is
+/// released when the class is revoked.
 struct Maker {
     make: Make,
     context: *mut c_void,

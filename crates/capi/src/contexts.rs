@@ -88,7 +88,7 @@ pub unsafe extern "C" fn obvia_context_state(
     })
 }
 
-/// Keeps a state until the method that this thread performs for another process has ended.
+/// Keeps a state alive until the method that this thread performs for another process has ended.
 fn use_during_method(state: Arc<State>) {
     if com::caller().is_some() {
         // A thread that is ending has no list of states in use any more.
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESUL
         let state = handle.state::<State>();
         handle.end()?;
         if let Ok(state) = &state {
-            // The caller that ends a handle no longer uses the handle's state.
+            // The method that ends a handle no longer uses the handle's state.
             let _ = USED.try_with(|used| used.borrow_mut().retain(|used| !Arc::ptr_eq(used, state)));
         }
         drop(state);

@@ -1,5 +1,5 @@
-//! Errors: an HRESULT, with a text that can be queried; and memory whose ownership passes between
-//! caller and callee.
+//! Errors: an HRESULT, with a text that the program can query. Also memory whose ownership passes
+//! between caller and callee.
 
 use com::{Error, HRESULT, Result, abi, code};
 use std::cell::RefCell;
@@ -89,7 +89,8 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
     // SAFETY: the caller's promise.
     match unsafe { text(words) } {
         Ok(words) => abi::fail(Error::new(result, words)),
-        // The failure gets no text. Without this call, it would get the text of an earlier failure.
+        // The failure gets no text. Without this call, `obvia_error_text` would return the text of
+        // an earlier failure.
         Err(_) => abi::fail(result.into()),
     }
 }

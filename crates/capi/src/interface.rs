@@ -33,7 +33,8 @@ pub struct Interface {
 unsafe impl Sync for Interface {}
 
 impl Interface {
-    /// Makes a placeholder for an interface whose description is in the runtime itself.
+    /// Creates the C description of an interface that the runtime itself describes: it contains
+    /// only the name and the IID.
     pub(crate) const fn of_runtime(name: &'static CStr, iid: GUID) -> Self {
         Self {
             size: size_of::<Self>(),
@@ -123,7 +124,7 @@ unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
 }
 
-/// The runtime's descriptions, by the address of their C descriptions.
+/// The runtime's descriptions of interfaces, by the addresses of the interfaces' C descriptions.
 static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
 
 /// Returns the runtime's description of an interface, and registers the descriptions of the
@@ -138,9 +139,9 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     if let Some(info) = with_known(|known| known.get(&interface.addr()).copied()) {
         return Ok(info);
     }
-    // A thread that loads a library holds the loader's lock, and a constructor of the library may
-    // call this function, which takes KNOWN's lock. So no thread takes the loader's lock while it
-    // holds the lock of KNOWN.
+    // The call below takes the loader's lock, so it comes before the lock of KNOWN is taken. The
+    // reverse order could deadlock: a thread that loads a library holds the loader's lock, and a
+    // constructor of the library may call `describe`.
     // SAFETY: the caller's promise.
     unsafe { keep_all_loaded(interface) };
     with_known(|known| {
@@ -158,8 +159,8 @@ fn with_known<R>(work: impl FnOnce(&mut HashMap<usize, &'static InterfaceInfo>) 
     work(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Prevents the unloading of the libraries that contain an interface, the other interfaces of its
-/// module, or their bases.
+/// Prevents the unloading of the libraries that contain the description of an interface, of the
+/// other interfaces of its module, or of their bases.
 ///
 /// # Safety
 ///
@@ -175,7 +176,7 @@ unsafe fn keep_all_loaded(interface: *const Interface) {
         while seen.insert(at.addr()) {
             // SAFETY: the caller's promise.
             let Some(given) = (unsafe { known_form(at) }) else { break };
-            // libobvia has descriptions of its own interfaces.
+            // The description is in libobvia itself.
             if given.stubs.is_null() {
                 break;
             }
@@ -185,7 +186,8 @@ unsafe fn keep_all_loaded(interface: *const Interface) {
     }
 }
 
-/// Returns an interface if its C description has the layout of this library's version.
+/// Returns the C description of an interface if the description has the layout of this library's
+/// version.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Server loops that the program owns: obvia_server.h.
+//! Server loops that the program provides: obvia_server.h.
 
 use com::abi::{Answer, Loop, Served, ServerCall, set_loop};
 use std::ffi::c_void;
@@ -10,7 +10,7 @@ pub type ServerLoop = unsafe extern "C-unwind" fn(connection: *mut Served, conte
 ///
 /// # Safety
 ///
-/// `function` must be null, or accept connections on any thread with `context`.
+/// `function` must be null, or a function that any thread can call with a connection and `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_server_loop(function: Option<ServerLoop>, context: *mut c_void) {
     let own = function.map(|function| Loop { function, context });
@@ -29,7 +29,8 @@ pub unsafe extern "C" fn obvia_reply_and_wait(
     connection: *mut Served,
     answer: Answer,
 ) -> Option<&'static mut ServerCall<'static>> {
-    // SAFETY: the caller's promise. The result is used only until the next call of this function.
+    // SAFETY: the caller's promise. By obvia_server.h, the caller uses the returned call only until
+    // the next call of this function.
     let connection: &'static mut Served = unsafe { &mut *connection };
     connection.reply_and_wait(answer)
 }
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn obvia_reply_and_wait(
 ///
 /// # Safety
 ///
-/// As for [`obvia_reply_and_wait`], or `connection` is null.
+/// As for [`obvia_reply_and_wait`]; `connection` may also be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_enter(connection: *const Served) {
     // SAFETY: the caller's promise.

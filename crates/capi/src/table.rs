@@ -1,7 +1,7 @@
 //! Methods and structures described by tables: obvia_table.h.
 //!
-//! At first use a table is converted to the runtime's form, which is kept, since the tables are
-//! constants.
+//! A table is converted to the runtime's form at its first use. The result is kept for later uses,
+//! since tables are constants.
 
 use crate::errors::guarded;
 use com::abi::{self, Answer, Element, ElementType, Invoke, Method, ServerCall, words};
@@ -131,7 +131,7 @@ pub unsafe extern "C-unwind" fn obvia_serve_by_table(
     unsafe { method.serve(object, call, invoke) }
 }
 
-/// Returns the types of a table, and the type with a number.
+/// Returns the types of a table, and the type with the number `kind`.
 ///
 /// # Safety
 ///

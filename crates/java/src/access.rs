@@ -1,4 +1,5 @@
-//! Access rules of Java for calls of this process's objects and for their creation.
+//! Access rules that Java evaluates, for calls of this process's objects and for the creation of
+//! objects.
 
 use crate::classes::class_of;
 use crate::halves::Halves;
@@ -11,7 +12,7 @@ use com::security::{
 };
 use com::{HRESULT, code};
 
-/// An access rule that Java evaluates, by its number in Java.
+/// An access rule that Java evaluates. Java finds the rule by this number.
 struct Rule(u64);
 
 impl Access for Rule {

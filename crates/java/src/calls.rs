@@ -46,9 +46,9 @@ pub unsafe extern "C" fn obvia_java_connect(
 /// Calls a method: sends a request's frame and returns the reply's frame, which the caller must
 /// verify. The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
-/// `given` are the references that [`obvia_java_reference`] has made for the request, in the format
-/// of [`references_in`]. If the server does not receive these references, this process takes them
-/// back.
+/// `given` is the list of the references that [`obvia_java_reference`] has made for the request, in
+/// the format of [`references_in`]. If the server does not receive these references, the runtime
+/// takes them back.
 ///
 /// # Safety
 ///

@@ -1,11 +1,12 @@
-//! The context of calls with their deadlines, and the cancellation of calls from another thread.
+//! The contexts of calls, which contain the calls' deadlines, and the cancellation of calls from
+//! another thread.
 
 use com::dcom::{TraceContext, trace, with_trace};
 use com::orpc::CallContext;
 use com::{Result, caller_deadline, code, with_timeout};
 use std::time::{Duration, Instant};
 
-/// A canceller of the calls that are made with it.
+/// A canceller. Calls are made with a canceller, which can then cancel them.
 #[derive(Debug, Default)]
 pub struct Canceller(com::Canceller);
 
@@ -51,8 +52,9 @@ fn traced<R>(trace: Option<TraceContext>, calls: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Runs calls of this thread with the deadline of their context. Without a deadline in the context,
-/// the default deadline applies, or the deadline of the call that the thread performs.
+/// Runs `calls` with the context `said`: its deadline and its trace apply to all calls that `calls`
+/// makes on this thread. If the context has no deadline, the default deadline applies, or the
+/// deadline of the call that the thread performs. `canceller` can cancel the calls.
 ///
 /// # Safety
 ///

@@ -24,8 +24,8 @@ pub(crate) unsafe fn class_of(class: *const Halves) -> Result<GUID> {
     Ok(GUID::from_u128(halves.join()))
 }
 
-/// Registers a class for clients on networks. `maker` is Java's number of the factory; `object` is
-/// the class object, or 0.
+/// Registers a class for clients on networks. `maker` is the number by which Java finds the
+/// factory; `object` is the class object, or 0.
 ///
 /// # Safety
 ///
@@ -100,15 +100,14 @@ pub unsafe extern "C" fn obvia_java_create(
     })
 }
 
-/// Returns the number of this process's interface pointers to which clients hold references over
-/// networks.
+/// Returns the number of this process's interface pointers that clients reference over networks.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_exported() -> u64 {
     guarded_or(0, || com::exported().map_or(0, |count| count as u64))
 }
 
-/// Sets the ping period of clients that are not obvia processes, and the number of consecutive
-/// pings that may be lost.
+/// Sets the ping period for clients that are not obvia processes, and the number of consecutive
+/// pings that may be lost before a client counts as gone.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_set_pinging(nanoseconds: u64, missed: u32) -> HRESULT {
     guarded(|| {

@@ -14,8 +14,8 @@ pub struct Found {
     /// The identity of the object: equal for two interface pointers of one object, as long as at
     /// least one of them is held.
     identity: u64,
-    /// The number of an object of Java; 0 for other objects. An object of Java exists as long as
-    /// the interface pointer is held.
+    /// Java's number of the object if it is an object of Java; 0 for other objects. An object of
+    /// Java exists as long as the interface pointer is held.
     number: u64,
 }
 

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// A handle of an interface pointer; 0 is none.
+/// A handle of an interface pointer; 0 means no pointer.
 pub type Handle = u64;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 static HELD: RwLock<Option<HashMap<Handle, Agile<IUnknown>>>> = RwLock::new(None);
 
-/// Keeps an interface pointer until [`obvia_java_release`].
+/// Keeps an interface pointer until [`obvia_java_release`], and returns its new handle.
 pub(crate) fn keep(pointer: &IUnknown) -> Result<Handle> {
     let pointer = Agile::new(pointer)?;
     let handle = NEXT.fetch_add(1, Ordering::Relaxed);

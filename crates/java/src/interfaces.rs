@@ -13,7 +13,8 @@ use std::sync::{Mutex, PoisonError};
 /// The described interfaces by IID. They are never freed, as the runtime's tables refer to them.
 static KNOWN: Mutex<Option<HashMap<u128, &'static InterfaceInfo>>> = Mutex::new(None);
 
-/// The identity of an interface, which both sides must share, and its description.
+/// The identity of an interface, which must be the same at both ends of a connection, and its
+/// description in IDL.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Description {
@@ -25,8 +26,8 @@ pub struct Description {
     idl: *const c_char,
 }
 
-/// Makes an interface known. The result is never freed. Repeated calls for an interface return the
-/// same result.
+/// Registers an interface with the runtime, and stores its description in `*interface`. The
+/// description is never freed. Repeated calls for an interface store the same description.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub mod references;
 pub mod runtime;
 pub mod security;
 
-/// The version of these functions, which both sides must share.
+/// The version of these functions. Java's module refuses a library with another version.
 const ABI: u32 = 8;
 
 /// Returns the version of these functions.

@@ -1,5 +1,5 @@
-//! The objects of Java: each has a number, by which Java finds it, and interface pointers for the
-//! runtime.
+//! The objects of Java. Each has a number, by which Java finds the object, and interface pointers,
+//! by which the runtime refers to it.
 
 use crate::cancelling::Said;
 use crate::halves::Halves;
@@ -17,8 +17,8 @@ use std::sync::{LazyLock, OnceLock};
 pub struct Reply {
     frame: *const u8,
     length: usize,
-    /// Bytes from [`obvia_java_room`](crate::outcome::obvia_java_room) that Java gives back as the
-    /// results, or null.
+    /// The results, if Java has written them to bytes of
+    /// [`obvia_java_room`](crate::outcome::obvia_java_room); otherwise null.
     own: *mut Vec<u8>,
 }
 
@@ -26,18 +26,20 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Callbacks {
-    /// Performs a call of an object by an interface, with the opnum, the request's frame, and the
-    /// context that the caller has sent, or null. A frame in memory of Java must stay valid until
-    /// this thread's next call; for a failed method, the frame contains the error's description, if
-    /// there is one. Returns the method's HRESULT, or a fault's status with the bit `FAULT`.
+    /// Performs a call. The arguments are the object's number, the interface's IID, the opnum, the
+    /// request's frame and its length, the context that the caller has sent, or null, and the place
+    /// for the results. A results' frame in memory of Java must stay valid until this thread's next
+    /// call. The frame of a failed method contains the error's description, if there is one.
+    /// Returns the method's HRESULT, or a fault's status with the bit `FAULT`.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
-    /// Returns a value other than 0 if an object has an interface.
+    /// Returns a value other than 0 if an object has an interface. The arguments are the object's
+    /// number and the IID.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
-    /// Reports that the last reference to an object was released. Java keeps the object if a new
-    /// reference has been made since the release.
+    /// Reports, with an object's number, that the last reference to the object was released. Java
+    /// keeps the object if a new reference has been made since the release.
     released: unsafe extern "C" fn(u64),
-    /// Creates an object of a class by the number of its factory, and stores a handle, which this
-    /// library then owns.
+    /// Creates an object with a factory, whose number is the first argument. Stores a handle of the
+    /// object, which this library then owns.
     make: unsafe extern "C" fn(u64, *mut Handle) -> HRESULT,
     /// Returns a value other than 0 if the rule with a number permits a caller. The further
     /// arguments describe the caller: its process, its level, and the strings of
@@ -54,7 +56,7 @@ struct Object {
     id: u64,
 }
 
-/// The referenced objects, by Java's number.
+/// The objects of Java with references, by Java's numbers.
 static HELD: LazyLock<ObjectTable<u64>> = LazyLock::new(ObjectTable::default);
 
 /// Sets the functions of Java. Java calls this function once, before all others except
@@ -101,7 +103,8 @@ impl Performer for Object {
         // call.
         let answer = unsafe { (callbacks.perform)(self.id, &iid, opnum.into(), first, length, said, &mut reply) };
         let own = (!reply.own.is_null()).then(|| {
-            // SAFETY: Java gives the bytes of `obvia_java_room` back once.
+            // SAFETY: the box is from `obvia_java_room`. Java returns each box only once, and does
+            // not use it afterwards.
             unsafe { Box::from_raw(reply.own) }
         });
         if answer & FAULT != 0 {
@@ -149,7 +152,7 @@ pub extern "C" fn obvia_java_is_held(id: u64) -> u32 {
     guarded_or(1, || HELD.has(&id).into())
 }
 
-/// Returns an object of a class that Java creates.
+/// Creates an object with the factory of Java that has the number `maker`.
 pub(crate) fn make(maker: u64) -> Result<IUnknown> {
     let mut handle = 0;
     // SAFETY: `make` is a function of Java. The handle that it writes outlives the call.

@@ -61,8 +61,8 @@ pub(crate) unsafe fn give<T>(place: *mut T, value: T) -> Result<HRESULT> {
     Ok(code::S_OK)
 }
 
-/// Bytes for the caller: in the caller's buffer if they fit, else kept until [`obvia_java_take`]
-/// fetches them.
+/// Bytes for the caller. They are in the caller's buffer if they fit. If not, they are kept until
+/// the caller fetches them by [`obvia_java_take`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct Bytes {
@@ -76,7 +76,7 @@ pub struct Bytes {
     rest: *mut Vec<u8>,
 }
 
-/// Gives bytes to the caller, in the form that [`Bytes`] describes.
+/// Passes bytes to the caller: see [`Bytes`].
 ///
 /// # Safety
 ///
@@ -96,12 +96,12 @@ pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Fetches and frees bytes that did not fit. A null `buffer` only frees them.
+/// Copies bytes that did not fit to `buffer`, and frees them. If `buffer` is null, only frees them.
 ///
 /// # Safety
 ///
 /// `rest` must come from a [`Bytes`] or from [`obvia_java_room`], and must not be used again;
-/// `buffer` must be null, or writable for the announced length.
+/// `buffer` must be null, or writable for the number of the bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     // SAFETY: the caller's promise.
@@ -113,8 +113,8 @@ pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
 }
 
-/// Allocates zeroed bytes and stores the address of the first one. Returns null if there is not
-/// enough memory. [`obvia_java_take`] frees the bytes.
+/// Allocates zeroed bytes, and stores the address of the first byte in `*first`. Returns the owner
+/// of the bytes, or null if there is not enough memory. [`obvia_java_take`] frees the bytes.
 ///
 /// # Safety
 ///
@@ -133,8 +133,8 @@ pub unsafe extern "C" fn obvia_java_room(length: usize, first: *mut *mut u8) -> 
     })
 }
 
-/// Returns the description of this thread's last failure with the HRESULT `result`, in the format
-/// of a fault's frame.
+/// Returns the description of this thread's last failure, if that failure had the HRESULT `result`,
+/// in the format of a fault's frame.
 ///
 /// # Safety
 ///

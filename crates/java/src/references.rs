@@ -16,7 +16,8 @@ fn whom(through: Handle) -> Result<Option<IUnknown>> {
     (through != 0).then(|| get(through)).transpose()
 }
 
-/// Splits a list of references: the length of each, as a word of 8 bytes, and its bytes.
+/// Splits a list of references. Each reference is preceded by its length in bytes, a little-endian
+/// word of 8 bytes.
 pub(crate) fn references_in(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     let mut references = Vec::new();
     while !list.is_empty() {
@@ -29,8 +30,8 @@ pub(crate) fn references_in(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(references)
 }
 
-/// Takes back references that were marshaled for a call through an interface pointer, if the call
-/// is not made after all.
+/// Takes back references that were marshaled for a call through an interface pointer. The caller
+/// calls this function if it does not make that call.
 ///
 /// # Safety
 ///

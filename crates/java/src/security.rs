@@ -63,8 +63,8 @@ pub unsafe extern "C" fn obvia_java_credentials(
     })
 }
 
-/// Runs code that connects, with the given credentials, or with the credentials of the process if
-/// `shown` is null.
+/// Runs `work`. Connections that `work` makes use the credentials `shown`, or the credentials of
+/// the process if `shown` is null.
 ///
 /// # Safety
 ///
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char,
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Who {
-    /// The process ID of a caller on this host, as the kernel reports it, or 0.
+    /// The process ID of a caller on this host, as the kernel reports it; otherwise 0.
     pub(crate) process: u32,
     /// The protection of the call (RPC_C_AUTHN_LEVEL); 1 means none.
     pub(crate) level: u32,

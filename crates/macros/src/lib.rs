@@ -17,8 +17,8 @@ use proc_macro::TokenStream;
 /// thread, so the type must be `Send + Sync + 'static`. Write a `#[cfg]` above this attribute. A
 /// `#[cfg]` below it applies to the type, but not to the generated code.
 ///
-/// A panic while a value is dropped ends the process if an interface pointer was the last
-/// reference. Once the object has had a weak reference, `ComObject::get_mut` and `take` fail.
+/// If the release of an interface pointer drops the value, and the drop panics, the process ends.
+/// Once the object has had a weak reference, `ComObject::get_mut` and `take` fail.
 ///
 /// ```ignore
 /// #[obvia::object(ICalc)]

@@ -1,7 +1,7 @@
 //! The expansion of `obvia::object`.
 //!
-//! The tokens of the generated unsafe code have the attribute's span. So the compiler attributes
-//! them to this macro, and `unsafe_code` may be forbidden in the caller's crate.
+//! The tokens of the generated unsafe code have the attribute's span, so that the compiler
+//! attributes the code to this macro. The caller's crate can therefore forbid `unsafe_code`.
 //!
 //! The names of the fields of `Name_Impl` begin with `__obvia_`. Without this prefix, a field of
 //! `Name_Impl` would hide a field of `Name` with the same name in the program's methods.
@@ -13,7 +13,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Path, Result, Token};
 
-/// The parts of the generated code.
+/// The properties of the attributed type from which code is generated.
 struct Object<'a> {
     item: &'a DeriveInput,
     /// The type with the vtables and the reference count.
@@ -33,7 +33,7 @@ struct Interface {
     offset: isize,
 }
 
-/// Returns the item with the implementation of its interfaces.
+/// Returns the item, followed by the implementation of its interfaces.
 pub(crate) fn expand(interfaces: TokenStream, item: &TokenStream) -> Result<TokenStream> {
     let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(interfaces)?;
     let item: DeriveInput = syn::parse2(item.clone())?;

@@ -19,7 +19,7 @@ type Outcomes<T> = Result<T, Box<dyn std::error::Error>>;
 const RAW: SyntaxId = SyntaxId { uuid: Uuid(0x0b71_a000_5e1f_4c0d_9a11_7261_7763_616c), version: 1 };
 const SOON: Deadline = Deadline::after_secs(20);
 
-/// An event without borrowed data.
+/// An event of the association, without borrowed data.
 #[derive(Debug)]
 enum Said {
     Bound(Vec<Outcome>),
@@ -126,7 +126,7 @@ fn main() -> Outcomes<()> {
     concurrent(&mut client)
 }
 
-/// Checks that the endpoint mapper knows the endpoint that the client has called.
+/// Checks that the server's endpoint mapper knows the endpoint to which the client is connected.
 fn map(client: &mut Client, way: &Way) -> Outcomes<()> {
     let tower = Tower { interface: RAW, transfer: NDR, way: way.clone() };
     let (opnum, stub) = epm::map_request(&tower, None);
@@ -140,7 +140,8 @@ fn map(client: &mut Client, way: &Way) -> Outcomes<()> {
     check("ept_map", is_same)
 }
 
-/// Checks concurrent calls: the second is answered before the first, and the third is abandoned.
+/// Makes three concurrent calls. Checks that the second is answered before the first. The third is
+/// abandoned and gets no answer.
 fn concurrent(client: &mut Client) -> Outcomes<()> {
     let slow = client.association.call(&raw(3, &500_u32.to_le_bytes()))?;
     let quick = client.association.call(&raw(0, &[1; 100_000]))?;

@@ -2,9 +2,9 @@
 //! management interface.
 //!
 //! `raw_server [HOST:PORT | NAME]` listens on a port, 0 for a free one, or on a named socket, and
-//! prints the endpoint. Its interface has these methods: 0 returns its arguments; 1 returns as many
-//! bytes as its first number says; 2 fails with the status in its arguments; 3 waits for a number
-//! of milliseconds and returns its arguments.
+//! prints the endpoint. Its interface has these methods: 0 returns its arguments; 1 returns bytes,
+//! whose number is the first number in its arguments; 2 fails with the status in its arguments; 3
+//! waits for the number of milliseconds in its arguments, and returns its arguments.
 
 use obvia_rpc::co::pdu::{Context, FragmentSizes, Outcome, UNKNOWN_INTERFACE};
 use obvia_rpc::co::{AssociationError, Groups, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
@@ -62,8 +62,8 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
     };
     let interfaces =
         [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, ""), (NETLOGON, "stands in")];
-    // With these objects there are ten entries: `smbtorture` expects a lookup whose last response
-    // is full.
+    // With these objects, the mapper has ten entries. `smbtorture` expects a number of entries with
+    // which the last response of a lookup is full.
     let objects = (1..=6).map(|number| (Uuid(number), RAW, "raw object"));
     for (object, interface, annotation) in interfaces.map(|(one, text)| (Uuid(0), one, text)).into_iter().chain(objects)
     {
@@ -82,7 +82,7 @@ fn judge(context: &Context) -> Outcome {
     }
 }
 
-/// A delayed response.
+/// The response of method 3, which is sent after its delay.
 struct Later {
     at: Instant,
     id: u32,
@@ -95,7 +95,7 @@ fn serve(
     groups: Groups,
     mapper: &Mutex<Mapper>,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    // The fragment length of Windows, which Samba's protocol tests expect.
+    // Samba's protocol tests expect the fragment length of Windows.
     let sizes = FragmentSizes { sent: 5840, received: 5840 };
     let limits = Limits { sizes, message_max: 4 << 20, ..Limits::default() };
     let options = ServerOptions {

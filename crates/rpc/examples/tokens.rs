@@ -1,6 +1,6 @@
-//! One side of a security context behind pipes, for programs that check its tokens: `tokens accept
-//! KIND LEVEL USER PASSWORD` or `tokens initiate KIND LEVEL USER PASSWORD`, where KIND is 9 for
-//! SPNEGO and 10 for NTLM.
+//! One side of a security context, controlled over standard input and output, for programs that
+//! check its tokens: `tokens accept KIND LEVEL USER PASSWORD` or `tokens initiate KIND LEVEL USER
+//! PASSWORD`, where KIND is 9 for SPNEGO and 10 for NTLM.
 //!
 //! Each line of input is a command with bytes in hexadecimal (`-` for none). The answer to each
 //! command is one line:

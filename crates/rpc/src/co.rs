@@ -2,8 +2,8 @@
 //! server over a stream of bytes.
 //!
 //! The module does no input or output. The caller puts received bytes into an association's
-//! [`Input`], `poll` interprets them, and outgoing bytes are ready in one buffer, with all
-//! fragments of a message in sequence.
+//! [`Input`], and `poll` interprets them. The association puts outgoing bytes into one buffer, with
+//! all fragments of a message in sequence.
 //!
 //! - [`pdu`] defines the protocol data units.
 //! - [`ServerAssociation`] answers binds, reassembles calls and cuts their results into fragments.
@@ -44,13 +44,14 @@ use std::time::Duration;
 pub struct Limits {
     /// The limits of the fragments' lengths.
     pub sizes: FragmentSizes,
-    /// The longest stub data of a message, and of all incomplete messages together, in bytes.
+    /// The maximum length of a message's stub data, in bytes. Also the maximum for the stub data of
+    /// all incomplete messages together.
     pub message_max: usize,
     /// The maximum number of outstanding calls.
     pub calls_max: usize,
-    /// The maximum time from a fragment's first byte to its end, and from the end of a fragment to
-    /// the end of the message's next fragment. The whole message may take this time, and a second
-    /// more for each 16 KiB received.
+    /// The maximum time from a fragment's first byte to its last byte, and from the end of a
+    /// fragment to the end of the message's next fragment. A whole message may take this time, plus
+    /// one second for each 16 KiB of it that have arrived.
     pub silence_max: Duration,
 }
 
@@ -61,7 +62,7 @@ impl Default for Limits {
     }
 }
 
-/// The protection of a call.
+/// The protection of a call: its security context, and the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallSecurity {
     /// The identifier of the association's security context.

@@ -29,8 +29,8 @@ impl<K: Eq + Hash> Counts<K> {
         self.all
     }
 
-    /// Returns the number that a holder may add. `most_of_one` is the maximum for one holder, and
-    /// `most` is the maximum for all holders together.
+    /// Returns the number by which a holder's count may grow. `most_of_one` is the maximum for one
+    /// holder, and `most` is the maximum for all holders together.
     pub fn room(&self, key: &K, most_of_one: usize, most: usize) -> usize {
         most_of_one.saturating_sub(self.of(key)).min(most.saturating_sub(self.all))
     }

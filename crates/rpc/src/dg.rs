@@ -2,8 +2,8 @@
 //! are duplicated and overtake each other.
 //!
 //! The module does no input or output and reads no clock. The caller gives received datagrams to
-//! [`Activity`] or [`Server`] together with the time. An activity and a server put their outgoing
-//! datagrams into an [`Output`]. Their method `due` returns the time of the next timer.
+//! [`Activity`] or [`Server`] together with the time. Activities and servers put their outgoing
+//! datagrams into an [`Output`], and their method `due` returns the time of their next timer.
 //!
 //! - [`pdu`] defines the protocol data units.
 //! - [`Activity`] is the client's side: one call at a time, retransmitted until the server answers.
@@ -41,12 +41,12 @@ pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
     /// The maximum sum of the lengths of all kept messages (arguments and results), in bytes. The
-    /// messages of one host may take up half of that sum. The arguments of calls in progress reduce
-    /// the room for further arguments, but not the room for results. Messages of at most
-    /// [`FIRST_FRAGMENT`] bytes are kept even if there is no room.
+    /// messages of one host may take up half of that sum. The arguments of calls in progress count
+    /// against the room for further arguments, but not against the room for results. Messages of at
+    /// most [`FIRST_FRAGMENT`] bytes are kept even if there is no room.
     pub held_max: usize,
-    /// The receive window: the maximum number of bytes of a message that may be in flight to this
-    /// side.
+    /// The receive window: the maximum number of bytes of a message that the peer may have in
+    /// flight.
     pub window: usize,
     /// The longest unit on a path within the host, in bytes.
     pub near_fragment: usize,
@@ -77,7 +77,7 @@ impl Limits {
     }
 }
 
-/// Whether a sequence number comes before another, modulo 2^32.
+/// Whether the sequence number `one` comes before `other`. The numbers wrap around at 2^32.
 fn is_before(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() < 0
 }

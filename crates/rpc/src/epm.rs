@@ -32,7 +32,7 @@ mod op {
 
 /// No entry, or no further entry, matches (ept_s_not_registered).
 pub const NOT_REGISTERED: Status = Status(0x16c9_a0d6);
-/// The caller may not change the entry, or there is no room for it (ept_s_cant_perform_op).
+/// The caller may not change the entry, or the mapper has no room for it (ept_s_cant_perform_op).
 pub const CANNOT_PERFORM: Status = Status(0x16c9_a0cd);
 /// A tower is invalid (ept_s_invalid_entry).
 pub const INVALID_ENTRY: Status = Status(0x16c9_a0d3);
@@ -42,7 +42,7 @@ const HANDLE: usize = 20;
 /// The longest accepted tower, in bytes: a tower of five floors has 75.
 const TOWER_MAX: usize = 512;
 
-/// The referent identifier of non-null pointers; readers only compare it with 0.
+/// The referent identifier of non-null pointers. Readers only check whether an identifier is 0.
 const REFERENT: u32 = 0x0002_0000;
 
 impl From<crate::octets::Short> for Status {

@@ -1,4 +1,4 @@
-//! Calls: binding, opnums, call ids, faults and deadlines over any provider.
+//! Calls: binding, opnums, call identifiers, faults and deadlines, over any provider.
 
 #![forbid(unsafe_code)]
 

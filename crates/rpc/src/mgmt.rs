@@ -41,7 +41,7 @@ impl Counters {
     }
 }
 
-/// The statistics of a server. The numbers wrap around.
+/// The statistics of a server. The numbers wrap around at 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Calls received.
@@ -56,7 +56,8 @@ pub struct Statistics {
 
 /// Executes a method: arguments in NDR, results in NDR little endian.
 ///
-/// Clients cannot stop the server, and inq_princ_name knows no authentication service.
+/// stop_server_listening is refused, and inq_princ_name always reports an unknown authentication
+/// service.
 ///
 /// # Errors
 ///
@@ -163,7 +164,7 @@ mod tests {
         Ok(results.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
     }
 
-    /// Expected results, word by word, after the interface's definition in C706 appendix Q.
+    /// Tests the results, word by word, against the interface's definition in C706 appendix Q.
     #[test]
     fn management_results_have_the_standards_layout() {
         let identities = [0x20000, 1, 1, 0x20004, 0xafa8_bd80, 0x11c9_7d8a, 0x0008_f4be, 0x8929_102b, 1, 0];

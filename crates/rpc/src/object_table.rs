@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LookUpError {
-    /// The place is empty.
+    /// The place at the index is empty.
     Free,
-    /// The index is beyond the table.
+    /// The index exceeds the table.
     OutOfRange,
-    /// The place has another generation, because the target was removed.
+    /// The place at the index has another generation, because the target was removed.
     Stale,
 }
 
@@ -33,13 +33,13 @@ impl std::error::Error for LookUpError {}
 
 #[derive(Debug)]
 struct Place<T> {
-    // Invariant: never 0, and drawn anew at every removal.
+    // Invariant: the generation is never 0, and a new one is drawn at every removal.
     generation: u32,
     tenant: Option<T>,
 }
 
-/// Random generations. A peer cannot predict a generation, and so cannot name a target that it has
-/// never received. A keyed hash draws the generations without a system call.
+/// A source of random generations. A peer cannot predict a generation, and so cannot name a target
+/// that it has not received. The generations are values of a keyed hash, which need no system call.
 #[derive(Debug, Default)]
 struct Generations {
     key: RandomState,
@@ -47,7 +47,7 @@ struct Generations {
 }
 
 impl Generations {
-    /// Draws a generation that is not 0, and not the previous one of its place.
+    /// Draws a generation that is neither 0 nor `previous`.
     fn draw(&mut self, previous: u32) -> u32 {
         loop {
             self.drawn += 1;
@@ -59,7 +59,8 @@ impl Generations {
     }
 }
 
-/// Numbered places for targets. Reuse changes a place's generation, so that stale numbers fail.
+/// A table with numbered places for targets. The removal of a target changes the generation of its
+/// place, so that look-ups of the removed target fail.
 #[derive(Debug)]
 pub struct ObjectTable<T> {
     places: Vec<Place<T>>,
@@ -120,9 +121,9 @@ impl<T> ObjectTable<T> {
     }
 }
 
-/// A table for many threads, which may keep copies of the targets that they have found. Each of
-/// these threads has a [`Watch`]. The table knows the watches of the threads with a copy of a
-/// target, so that the removal of the target disturbs only these threads.
+/// A table for many threads, which may keep copies of the targets that they have found. Each thread
+/// with copies has a [`Watch`]. The table stores, for each target, the watches of the threads that
+/// have a copy, so that the removal of the target disturbs only these threads.
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<Copied<T>>>,
@@ -138,8 +139,9 @@ struct Copied<T> {
     watches: Mutex<Watches>,
 }
 
-/// Watches by their address. No other watch gets the address as long as the entry exists. The
-/// entries of ended threads are removed before the table grows.
+/// Watches, by their addresses. A weak reference keeps a watch's memory allocated, so no other
+/// watch gets the same address as long as the entry exists. The entries of ended threads are
+/// removed before the map grows.
 #[derive(Debug, Default)]
 struct Watches(HashMap<usize, Weak<Watch>>);
 
@@ -158,8 +160,8 @@ impl Watches {
 }
 
 /// Targets that were removed from a table, and the alarms of the threads that keep copies of them.
-/// The drop of this value first rings the alarms, upon which the threads drop their copies. Then it
-/// drops the targets.
+/// When this value is dropped, it first rings the alarms, so that the threads drop their copies,
+/// and then drops the targets.
 ///
 /// The value must be dropped while no lock is held: an alarm may end a connection, and the drop of
 /// a target may run program code.
@@ -189,7 +191,7 @@ impl<T> Drop for Removed<T> {
     }
 }
 
-/// Shows a thread that keeps copies of targets whether the copies are still valid.
+/// The part of a [`SharedTable`] that shows a thread whether its copies of targets are still valid.
 ///
 /// A watch holds two values: the number of the target that was fetched last, and the number of
 /// other valid copies. As long as the first value is unchanged, the copy of that target is valid
@@ -205,7 +207,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The number that means no target, because no table has this many places.
+    /// The number that means no target. No table has a place with this index.
     const NO_TARGET: u64 = u64::MAX;
 
     fn new(alarm: Alarm) -> Self {
@@ -232,7 +234,8 @@ impl Watch {
     }
 
     /// Marks the copy of `target` as valid, and sets the number of other valid copies. The owner
-    /// has to call this before the look-up, so that the owner does not miss a concurrent removal.
+    /// has to call this method before it looks the target up, so that it does not miss a concurrent
+    /// removal.
     pub fn revalidate(&self, target: u64, copies: u32) {
         self.target.swap(target, Ordering::AcqRel);
         self.valid.swap(copies, Ordering::AcqRel);
@@ -274,23 +277,22 @@ impl<T: Clone> SharedTable<T> {
     ///
     /// As for [`Self::get`].
     pub fn copy(&self, index: u32, generation: u32, watch: &Arc<Watch>) -> Result<T, LookUpError> {
-        // A removal takes the lock for writing, so it either finds the watch here, or makes this
-        // look-up fail.
+        // A removal takes this lock for writing. So it comes either after this function, and then
+        // finds the watch, or before, and then the look-up fails.
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         let found = table.get(index, generation)?;
         found.watches.lock().unwrap_or_else(PoisonError::into_inner).add(watch);
         Ok(found.target.clone())
     }
 
-    /// Given pairs of index and generation, returns the indexes of the pairs that no longer denote
-    /// a target.
+    /// Returns the indexes of those pairs of index and generation that no longer denote a target.
     pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         numbers.filter(|&(index, generation)| table.get(index, generation).is_err()).map(|(index, _)| index).collect()
     }
 
     /// Removes and returns the targets of `numbers`. Numbers without a target are skipped.
-    /// Invalidates the watches of the threads that have copies: see [`ObjectTable::remove`].
+    /// Invalidates the watches of the threads that have copies of them.
     pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Removed<T> {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let removed: Vec<Copied<T>> =
@@ -305,7 +307,8 @@ impl<T: Clone> SharedTable<T> {
             targets.push(target);
             watches.extend(own.into_inner().unwrap_or_else(PoisonError::into_inner).live());
         }
-        // A thread may have copies of many of the targets.
+        // A thread may have copies of several of the targets, so the list can contain a watch more
+        // than once.
         watches.sort_unstable_by_key(Arc::as_ptr);
         watches.dedup_by_key(|watch| Arc::as_ptr(watch));
         watches.iter().for_each(|watch| watch.invalidate());
@@ -323,8 +326,8 @@ impl<T: Clone> SharedTable<T> {
         self.recalls.load(Ordering::Acquire)
     }
 
-    /// Returns the number of removals so far. As long as the number does not change, no copy is
-    /// stale.
+    /// Returns the number of calls of [`Self::remove`] that have removed targets. As long as this
+    /// number does not change, no copy is stale.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }
@@ -364,7 +367,7 @@ mod tests {
     fn generations_are_random() {
         let mut tables = [ObjectTable::default(), ObjectTable::default()];
         let mut drawn: Vec<u32> = (0..64).flat_map(|_| tables.each_mut().map(|table| table.insert(()).1)).collect();
-        // Each place is used again as well.
+        // One of the places is used again, 64 times.
         for _ in 0..64 {
             let last = drawn[drawn.len() - 1];
             tables[1].remove(63, last).unwrap();
@@ -374,7 +377,8 @@ mod tests {
         assert!(drawn.iter().filter(|&&generation| generation > u32::MAX / 2).count() > 32);
         drawn.sort_unstable();
         drawn.dedup();
-        // Two of 192 random numbers are equal in one of 200,000 runs, and two pairs almost never.
+        // In one of 200,000 runs, two of the 192 random numbers are equal. Two pairs of equal
+        // numbers almost never occur.
         assert!(drawn.len() > 190);
     }
 

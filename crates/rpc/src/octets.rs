@@ -14,7 +14,7 @@ pub enum ByteOrder {
     Big,
 }
 
-/// The greatest buffer that is kept for the next message, in bytes.
+/// The greatest capacity of a buffer that is kept for the next message, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
 /// Empties a buffer, and frees its memory beyond [`KEPT_MAX`], which few messages need.
@@ -23,7 +23,7 @@ pub(crate) fn shrink(buffer: &mut Vec<u8>) {
     buffer.shrink_to(KEPT_MAX);
 }
 
-/// The bytes end before the value.
+/// The error of a read: the bytes end before the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;
 
@@ -45,7 +45,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the first byte, from which alignment counts.
+    /// Creates a reader of `bytes`. Alignment counts from their first byte.
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { bytes, at: 0, order }
     }
@@ -156,7 +156,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Creates a writer at the end of `bytes`, from which alignment counts.
+    /// Creates a writer that appends to `bytes`. Alignment counts from the first appended byte.
     pub fn new(bytes: &'a mut Vec<u8>, order: ByteOrder) -> Self {
         Self { start: bytes.len(), bytes, order }
     }

@@ -1,9 +1,9 @@
 //! Security: the interface between an association and the mechanism that authenticates its peer and
 //! protects its calls (MS-RPCE 2.2.2.11, 3.3.1.5.2).
 //!
-//! A *security context* is established by tokens in bind and alter_context, and then protects calls
+//! A *security context* is established by tokens in bind and alter_context. Then it protects calls
 //! at the negotiated level. An association may have several contexts with different identifiers.
-//! The module does not depend on the mechanism, and the mechanism does not interpret calls.
+//! The module does not depend on a mechanism, and mechanisms do not interpret calls.
 
 pub mod context;
 pub mod credentials;
@@ -90,7 +90,7 @@ pub enum SecurityError {
     UnknownType(AuthType),
     /// The level is unknown, or the mechanism does not support it.
     Level(u8),
-    /// A token is malformed or comes out of turn.
+    /// A token is malformed, or is not expected in the current state.
     Token(&'static str),
     /// The mechanism's own error.
     Mechanism(SpnegoError),
@@ -156,7 +156,7 @@ impl fmt::Debug for Step {
     }
 }
 
-/// The authenticated identity of a caller.
+/// The identity of a caller, as its security context proves it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Principal {
     /// The user's domain; empty for none.
@@ -166,7 +166,8 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// Whether the caller is anonymous: it has proved nothing, and others can compute its keys.
+    /// Whether the caller is anonymous: it has not proved an identity, and others can compute the
+    /// keys of its context.
     pub fn is_anonymous(&self) -> bool {
         self.user.is_empty()
     }
@@ -190,8 +191,8 @@ pub struct Authenticated {
 
 /// The client's or the server's side of a security context.
 ///
-/// Both directions count fragments: fragments have to arrive once each, in the order in which they
-/// were protected.
+/// In each direction, fragments are numbered. Each fragment has to arrive once, in the order in
+/// which the fragments were protected.
 pub trait SecurityContext: Send + fmt::Debug {
     /// Processes the peer's token, which is empty in the client's first step, and returns the next
     /// token.
@@ -201,8 +202,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     /// [`SecurityError`] if the token was rejected. The context cannot be used afterwards.
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError>;
 
-    /// Returns the length of a signature in bytes. The caller asks once the context is established,
-    /// before it cuts a message into fragments.
+    /// Returns the length of a signature in bytes. The context must be established. The caller
+    /// needs the length before it cuts a message into fragments.
     fn signature_length(&self) -> usize;
 
     /// Signs a unit and, at [`Level::Privacy`] only, encrypts `pdu[sealed]` in place. Appends the
@@ -231,7 +232,7 @@ pub trait SecurityContext: Send + fmt::Debug {
     /// # Errors
     ///
     /// As for [`Self::protect`], and [`SecurityError::Signature`] if the signature is wrong. The
-    /// association ends then, since the stream was tampered with.
+    /// caller then ends the association, since an attacker has changed the stream.
     fn unprotect(
         &mut self,
         level: Level,
@@ -244,8 +245,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     /// `None`.
     fn principal(&self) -> Option<&Principal>;
 
-    /// Returns a message authentication code over the concatenated parts, which only the two sides
-    /// can compute. The first part names the code's purpose.
+    /// Returns a message authentication code over the concatenated parts. Only the two sides can
+    /// compute it. The first part names the code's purpose.
     ///
     /// # Errors
     ///
@@ -266,8 +267,8 @@ pub const CODE_LENGTH: usize = 16;
 
 /// Creates a server's security contexts.
 pub trait Acceptor: Send + Sync + fmt::Debug {
-    /// Creates a context for a client that requests this mechanism and level. The client's first
-    /// token comes next.
+    /// Creates a context for a client that requests this mechanism and level. The first step of the
+    /// context takes the client's first token.
     ///
     /// # Errors
     ///
@@ -276,7 +277,7 @@ pub trait Acceptor: Send + Sync + fmt::Debug {
     fn accept(&self, kind: AuthType, level: Level) -> Result<Box<dyn SecurityContext>, SecurityError>;
 }
 
-/// A client's security context with the values for its bind.
+/// A client's security context, with its mechanism and level for the bind.
 #[derive(Debug)]
 pub struct Security {
     /// The mechanism.

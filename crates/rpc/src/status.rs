@@ -19,7 +19,7 @@ impl Status {
     pub const CONTEXT_MISMATCH: Self = Self(0x1c00_001a);
     /// The server does not know the interface (nca_s_unk_if).
     pub const UNK_IF: Self = Self(0x1c01_0003);
-    /// A protocol data unit came out of turn (nca_s_proto_error).
+    /// A protocol data unit is not allowed in the current state (nca_s_proto_error).
     pub const PROTOCOL_ERROR: Self = Self(0x1c01_000b);
     /// The server has no memory for the call (nca_s_fault_remote_no_memory).
     pub const REMOTE_NO_MEMORY: Self = Self(0x1c00_001b);
@@ -44,8 +44,8 @@ impl Status {
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
     pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
 
-    /// Whether the status implies that the server has read no argument, and so owns no reference in
-    /// the arguments.
+    /// Whether the status implies that the server has read no argument, and so has not taken over
+    /// any reference in the arguments.
     pub const fn is_before_arguments(self) -> bool {
         matches!(
             self,
@@ -58,10 +58,10 @@ impl Status {
         )
     }
 
-    /// Converts a method's return value to the status of a fault, for responses that have no room
-    /// for a return value. A return value for which the standard has a status becomes that status.
-    /// OBJECT_NOT_FOUND becomes another status, because it would imply that no method was called:
-    /// see [`Self::is_before_arguments`].
+    /// Converts a method's return value to the status of a fault, for protocols whose responses
+    /// have no field for a return value. If the standard has a status for the return value, returns
+    /// that status. OBJECT_NOT_FOUND is replaced by another status, because it would imply that no
+    /// method was called: see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
             Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,
@@ -94,8 +94,8 @@ impl Status {
     }
 }
 
-/// CO_E_OBJNOTCONNECTED: the HRESULT of a method that used an object which is not connected. The
-/// method's own object is connected.
+/// CO_E_OBJNOTCONNECTED: the method itself was called, but used another object that is not
+/// connected.
 const NOT_CONNECTED: u32 = 0x8004_01fd;
 /// RPC_X_SS_CONTEXT_MISMATCH, as an HRESULT.
 const CONTEXT_MISMATCH: u32 = 0x8007_06ef;

@@ -3,7 +3,7 @@
 //! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, where only the
 //! protocol sequence is required. A backslash escapes characters of the syntax. The endpoint may be
 //! given as the option `endpoint`. Duplicate options are errors, since implementations would
-//! disagree about the one that counts.
+//! disagree about which of them applies.
 
 use crate::uuid::Uuid;
 use std::fmt;
@@ -113,7 +113,8 @@ impl StringBinding {
         Self { object: None, protocol, address: address.into(), endpoint: endpoint.into(), options: Vec::new() }
     }
 
-    /// Whether a text looks like a string binding rather than a name.
+    /// Whether a text is meant as a string binding, and not as a name: after an optional object
+    /// UUID, it begins like a protocol sequence.
     pub fn is_meant(text: &str) -> bool {
         let text = text.split_once('@').map_or(text, |(_, rest)| rest);
         text.starts_with("ncacn_") || text.starts_with("ncalrpc:") || text.starts_with("ncadg_")
@@ -152,8 +153,9 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
                     .next()
                     .ok_or_else(|| BadBinding("it ends with an incomplete escape, a single \\".to_owned()))?,
             ),
-            // IPv6 addresses contain colons. Nothing after this point depends on whether a colon or
-            // an equals sign was escaped.
+            // Unescaped colons are accepted, because IPv6 addresses contain them. The text has
+            // already been split, so it does not matter whether a colon or an equals sign was
+            // escaped.
             ':' | '=' => plain.push(character),
             _ if SPECIAL.contains(&character) => {
                 return Err(BadBinding(format!("`{character}` has to be escaped here, as `\\{character}`")));
@@ -165,7 +167,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
 }
 
 /// Writes a text with only the escapes that the parser needs. Therefore the written form of a
-/// parsed binding never exceeds the maximum length. `=` is escaped only where it would end a name.
+/// parsed binding never exceeds the maximum length. `=` is escaped only if `is_name`, because it
+/// would end the name.
 fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
         if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {
@@ -180,7 +183,8 @@ impl FromStr for StringBinding {
     type Err = BadBinding;
 
     fn from_str(text: &str) -> Result<Self, BadBinding> {
-        // If an option is in the endpoint's position, the written form has one more comma.
+        // If an option is in the endpoint's position, the written form of the binding has one more
+        // comma.
         if text.len() + usize::from(begins_with_an_option(text)) > LENGTH_MAX {
             return Err(BadBinding(format!("it is longer than {LENGTH_MAX} bytes")));
         }
@@ -238,7 +242,7 @@ fn parse_uuid(text: &str) -> Option<Uuid> {
     let parts: Vec<&str> = text.split('-').collect();
     let right = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]);
     let digits = parts.concat();
-    // `from_str_radix` accepts a sign.
+    // `from_str_radix` would also accept a sign.
     let plain = right && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     plain.then(|| u128::from_str_radix(&digits, 16).ok().map(Uuid)).flatten()
 }
@@ -254,8 +258,8 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // The endpoint is written in the shorter of two forms. The form as an option needs the
-        // option's name, but no escapes of `=`.
+        // The endpoint is written in the shorter of two forms. As an option, it needs the option's
+        // name, but no escapes of `=`.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;
@@ -342,7 +346,7 @@ mod tests {
         for (before, behind, is_taken) in [
             ("ncacn_vi_udp:h[7,x=", "]", true),
             ("ncacn_vi_udp:h[endpoint=7,x=", "]", true),
-            // The written form has one more comma.
+            // The written form has one more comma than this text.
             ("ncacn_vi_udp:h[x=", "]", false),
         ] {
             let text = format!("{before}{}{behind}", "=".repeat(LENGTH_MAX - before.len() - behind.len()));

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// A UUID, as the number that its hexadecimal digits spell.
+/// A UUID. Its value is the number that the hexadecimal digits of its text form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Uuid(pub u128);
 

@@ -1,8 +1,8 @@
 //! Calls over a virtual interface: a channel makes calls, a service loop answers them.
 //!
-//! On this fast path the caller builds the frame where the peer reads it, and the transport adds
-//! only the header's sixteen bytes. A call allocates nothing, takes no locks and makes no system
-//! calls unless a thread has to sleep.
+//! The caller builds the frame in the memory that the peer reads, and the transport adds only the
+//! header's sixteen bytes. A call allocates nothing, takes no locks and makes no system calls
+//! unless a thread has to sleep.
 
 mod serve;
 mod words;
@@ -30,8 +30,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection failed, timed out or was cancelled, and cannot be used again. If only the
-    /// request got no memory, the connection can be used: see [`Channel::is_broken`].
+    /// The connection failed, or the call timed out or was cancelled, and the connection cannot be
+    /// used again. The exception is a request for which no memory was available: see
+    /// [`Channel::is_broken`].
     Connection(ViError),
     /// The server refused the call or failed to execute it.
     Fault(Status),
@@ -45,7 +46,7 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connection(error) => error.fmt(f),
-            // Clients use these statuses themselves if no server answers.
+            // Clients also create these statuses themselves, if no server answers.
             Self::Fault(status @ (Status::SERVER_UNAVAILABLE | Status::COMM_FAILURE)) => status.fmt(f),
             Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
             Self::Failed(status, words) => write!(f, "{} ({status:#010x})", words.description),
@@ -79,7 +80,8 @@ pub struct TargetId {
 }
 
 impl TargetId {
-    /// Returns both numbers in one word, as on the wire: index in the lower half, generation above.
+    /// Returns both numbers in one word, as on the wire: the index in the lower half, and the
+    /// generation in the upper half.
     #[inline(always)]
     pub const fn word(self) -> u64 {
         self.index as u64 | (self.generation as u64) << 32
@@ -97,20 +99,21 @@ impl TargetId {
 #[derive(Debug)]
 pub struct Channel {
     window: Window,
-    // Invariant: set once a call ended without its response, and by `break_off`. No further call is
-    // made then: a late response would be taken for the response to the next call.
+    // Invariant: true from the time when a call has ended without its response, or `break_off` was
+    // called. A broken channel makes no further call, which could get the late response of the
+    // earlier call.
     broken: bool,
     passed: Vec<Option<PassedRegion>>,
     context: bool,
 }
 
-/// The state of a region of this process that was handed to the peer of a channel.
+/// The state of a region of this process that was passed to the peer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassedRegion {
     /// The region's number in this process.
     pub id: u64,
-    /// Whether the peer has mapped the region. If the peer failed to map the region, the peer is
-    /// not asked again.
+    /// Whether the peer has mapped the region. If not, the peer has failed to map it, and is not
+    /// asked again.
     pub is_mapped: bool,
 }
 
@@ -129,7 +132,8 @@ impl Channel {
         Self { window, broken: false, passed: Vec::new(), context: false }
     }
 
-    /// Whether a call failed half-way or the peer is gone: the channel has to be dropped then.
+    /// Whether a call has ended without its response, or [`Self::break_off`] was called. A broken
+    /// channel has to be dropped.
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken
@@ -145,14 +149,14 @@ impl Channel {
         self.broken || self.window.is_closed()
     }
 
-    /// Whether one of the two sides has closed the connection, or the connection has ended
-    /// otherwise.
+    /// Whether the connection has ended, because one of the two sides has closed it or for another
+    /// reason.
     pub fn is_ended(&self) -> bool {
         self.window.is_closed()
     }
 
-    /// Returns the address of this end's host, as the peer reaches it over a network, if it is
-    /// known.
+    /// Returns the address at which the peer reaches this end's host over a network, if this
+    /// address is known.
     pub fn local(&self) -> Option<&str> {
         self.window.local()
     }
@@ -177,8 +181,8 @@ impl Channel {
         self.window.shares_memory()
     }
 
-    /// Passes a region to the peer. The peer has the region once it has executed a call that names
-    /// `number`: see [`ServerCall::admit_region`].
+    /// Passes a region to the peer under the number `number`. The peer maps the region when it
+    /// executes a call that names this number: see [`ServerCall::admit_region`].
     ///
     /// # Errors
     ///
@@ -223,8 +227,8 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// [`CallError::Connection`] if the connection has no credit, because one-way calls fill it,
-    /// and the peer returns none before the deadline.
+    /// [`CallError::Connection`] if the connection has no credit, because one-way calls have used
+    /// it up, and the peer returns no credit before the deadline.
     #[inline(always)]
     pub fn inline_request(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], CallError> {
         Ok(self.window.tx.inline_frame(limit)?)
@@ -237,8 +241,8 @@ impl Channel {
         self.window.tx.has_credit().then(|| self.window.tx.slot_frame())
     }
 
-    /// Returns the memory of [`Self::inline_request`] after a response, when there is always
-    /// credit. The next call is expected soon.
+    /// Returns the memory of [`Self::inline_request`] for a call that follows soon. The channel
+    /// must just have received a response, so that there is credit.
     #[inline(always)]
     pub fn next_request_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.window.tx.claim_slot()
@@ -250,8 +254,8 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::inline_request`], and if the frame exceeds the connection's limit, or a limit
-    /// on memory leaves no room for it.
+    /// As for [`Self::inline_request`]. Also if the frame exceeds the connection's limit, or if a
+    /// limit on memory leaves no room for it.
     #[inline]
     pub fn request(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {
@@ -301,7 +305,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::call`], and if the call was cancelled.
+    /// As for [`Self::call`]. Also if the call was cancelled.
     pub fn call_while(
         &mut self,
         target: TargetId,
@@ -385,8 +389,9 @@ fn await_response<'a>(
     Ok(Reply { status: word as u32, frame: message.frame() })
 }
 
-/// Tells the peer that the response is no longer wanted, if a message can be sent at once. If not,
-/// the peer notices the end of the connection, which follows soon because the channel is broken.
+/// Marks the channel as broken. Tells the peer that the response is no longer wanted, if a message
+/// can be sent at once. If not, the peer soon notices the end of the connection, since broken
+/// channels are dropped.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -400,8 +405,8 @@ fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) ->
     Box::new(CallError::Connection(*error))
 }
 
-/// Returns the error for a message that is not the response. The message breaks the channel, unless
-/// it is the fault of the call.
+/// Returns the error for a message that is not the call's response. The message breaks the channel,
+/// unless it is the call's fault.
 #[cold]
 #[inline(never)]
 fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'_>) -> Box<CallError> {
@@ -445,7 +450,7 @@ fn pdu_in(message: &Message<'_>) -> Result<Vec<u8>, ViError> {
 
 fn private_copy(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = vec![0; message.frame().len()];
-    // The view has exactly this many bytes.
+    // The vector has exactly the length of the view, so the copy succeeds.
     let copied = message.frame().copy_to(0, &mut bytes);
     debug_assert!(copied.is_some());
     bytes

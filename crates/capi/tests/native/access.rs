@@ -23,7 +23,7 @@ fn callers_without_permission_are_refused_and_logged() {
         assert_eq!(server.line(), format!("refused {what} {from}"));
     }
     server.say("n");
-    // One call was made in the server itself.
+    // Three calls have run: one within the server, and two of the client, before access was denied.
     assert_eq!(server.line(), "3", "no method ran that was refused");
     client.finish();
     server.finish();

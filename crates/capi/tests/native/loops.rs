@@ -15,7 +15,7 @@ fn threads_that_enter_a_connection_have_its_caller_and_others_end_the_server() {
     let mut server = directory.start(program, &["serve"]);
     assert_eq!(server.line(), "ready");
     let mut clients = [(); 2].map(|()| directory.start(program, &["call"]));
-    // The worker alternately performs calls of the two clients.
+    // The server's worker thread alternately performs calls of the two clients.
     for client in &mut clients {
         assert_eq!(client.line(), "ok");
     }

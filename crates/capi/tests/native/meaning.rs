@@ -1,4 +1,4 @@
-//! Tests a program with two interfaces of the same IID: see `programs/meaning.cc`.
+//! Tests a program with two different interfaces that have the same IID: see `programs/meaning.cc`.
 
 use crate::program::build;
 use std::process::Command;

@@ -1,10 +1,10 @@
 //! Tests calling and serving threads with the thread sanitizer: see `programs/races.cc`.
 //!
-//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are instrumented. libobvia is not
-//! instrumented. The sanitizer would not see libobvia's synchronization (atomics and futexes), but
-//! it would see the accesses that the C library makes for libobvia (copies, frees), and would
-//! report false races. The sanitizer is therefore told to ignore libobvia. `cargo xtask loom` and
-//! `cargo xtask miri` test libobvia's own races.
+//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are instrumented; libobvia is not.
+//! The sanitizer does not see libobvia's synchronization (atomics and futexes), but sees the
+//! accesses that the C library makes for libobvia (copies, frees). It would therefore report false
+//! races, and is told to ignore libobvia. `cargo xtask loom` and `cargo xtask miri` test libobvia's
+//! own races.
 
 use crate::program::build_with;
 use native_programs::RACES_TOLD;
@@ -54,8 +54,8 @@ fn calling_and_serving_threads_have_no_data_race() {
     }
 }
 
-/// The sanitizer detects races of libobvia's threads in objects: otherwise the test above would
-/// prove nothing.
+/// Tests that the sanitizer detects races in the program's objects between threads of libobvia.
+/// Without this detection, the test above would prove nothing.
 #[test]
 fn the_thread_sanitizer_reports_a_data_race_of_an_object() {
     let [server, client] = meet("careless");

@@ -1,4 +1,5 @@
-//! Tests the symbols of libobvia: exactly those in `symbols.txt`, which its headers declare.
+//! Tests the symbols of libobvia: the libraries define, and the headers declare, exactly the
+//! symbols in `symbols.txt`.
 
 use crate::program::WORKSHOP;
 use native_programs::{folder, preprocessed, run};
@@ -47,7 +48,8 @@ fn the_shared_library_exports_exactly_the_listed_symbols() {
 
 #[test]
 fn the_static_library_defines_the_listed_symbols() {
-    // The symbols of the library's Rust code are mangled or have other prefixes.
+    // The static library also defines the symbols of its Rust code, which are mangled or have other
+    // prefixes.
     let mut found = defined(&WORKSHOP.library().join("libobvia.a"), &[]);
     let listed = listed();
     found.retain(|symbol| symbol.contains(" obvia_") || symbol.contains(" IID_") || listed.contains(symbol));
@@ -64,7 +66,7 @@ fn the_headers_declare_the_listed_symbols() {
     assert_listed(&declared.collect(), "the headers");
 }
 
-/// Returns the part of a preprocessed text that comes from a folder's files.
+/// Returns the lines of a preprocessed text that come from a folder's files.
 fn of_folder(text: &str, folder: &Path) -> String {
     let (mut is_theirs, mut theirs) = (false, String::new());
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! Tests when libraries in C++ may be unloaded: see `programs/unloading.cc`.
+//! Tests the conditions under which libraries in C++ may be unloaded: see `programs/unloading.cc`.
 
 use crate::program::build;
 use native_programs::run;

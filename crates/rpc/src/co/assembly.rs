@@ -18,7 +18,7 @@ pub(super) struct Origin {
 pub(super) enum Stub {
     /// In the message's only fragment.
     InPlace(Range<usize>),
-    /// In the reassembly buffer: the message is the one completed last.
+    /// In [`Assemblies`], which keep the stub data of the message that was completed last.
     Assembled,
 }
 
@@ -52,7 +52,8 @@ struct Assembly<H> {
     last: Instant,
 }
 
-/// The slowest accepted pace of a message, in bytes per second.
+/// The number of bytes that extend the time for a whole message by a second: see
+/// [`Limits::silence_max`](super::Limits::silence_max).
 const PACE: usize = 16 << 10;
 
 impl<H> Assembly<H> {
@@ -83,12 +84,12 @@ pub(super) struct Assemblies<H> {
     partial: Vec<Assembly<H>>,
     /// The calls of refused messages whose last fragment has not arrived.
     refused: Vec<u32>,
-    // The bytes held by all incomplete messages together.
+    // The number of bytes that all incomplete messages together hold.
     held: usize,
     held_max: usize,
     count_max: usize,
     silence_max: Duration,
-    /// The budget from which the bytes of messages are taken.
+    /// The budget from which the bytes of incomplete messages are reserved.
     budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
     whole: Vec<u8>,
@@ -110,8 +111,8 @@ impl<H> Assemblies<H> {
         self.memory = None;
     }
 
-    /// Hands over the reservation for the message completed last, for a caller that has copied the
-    /// message.
+    /// Returns the reservation for the message completed last, which then belongs to the caller.
+    /// For a caller that has copied the message.
     pub(super) fn take_memory(&mut self) -> Option<Reservation> {
         self.memory.take()
     }
@@ -149,8 +150,8 @@ impl<H> Assemblies<H> {
                 return Err(AssociationError::TooManyCalls { limit: self.count_max });
             }
             None => {
-                // The previous message's buffer is reused: it has grown to the length that such
-                // messages need.
+                // The new message gets the buffer of the message completed last, which probably has
+                // the necessary length already.
                 self.end_last();
                 let (stub, began) = (std::mem::take(&mut self.whole), Instant::now());
                 let memory = self.budget.as_ref().and_then(|budget| Reservation::new(budget, 0));
@@ -175,7 +176,7 @@ impl<H> Assemblies<H> {
     }
 
     /// Whether a fragment belongs to a refused message. A client may give up a refused call before
-    /// its last fragment; the call's first fragment then begins a new call of the same number.
+    /// the last fragment. A later first fragment with the same call identifier begins a new call.
     fn is_refused(&mut self, header: &Header) -> bool {
         let Some(at) = self.refused.iter().position(|refused| *refused == header.call_id) else { return false };
         let begins = header.has(flags::FIRST);
@@ -191,7 +192,8 @@ impl<H> Assemblies<H> {
         let Assembly { call_id, head, stub, .. } = self.partial.swap_remove(at);
         self.held -= stub.len();
         if !header.has(flags::LAST) {
-            // The client has probably given up the oldest of so many calls.
+            // The list is full. The client has probably given up the oldest refused call, so this
+            // call is forgotten.
             if self.refused.len() == self.count_max {
                 self.refused.remove(0);
             }
@@ -200,7 +202,7 @@ impl<H> Assemblies<H> {
         head
     }
 
-    /// Drops an incomplete message, of which no fragment will follow.
+    /// Drops an incomplete message whose further fragments will not arrive.
     pub(super) fn remove(&mut self, call_id: u32) {
         self.refused.retain(|refused| *refused != call_id);
         if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
@@ -251,7 +253,7 @@ mod tests {
         // The client gives up a call, and uses its number again.
         assert_eq!((add(2, flags::FIRST), add(2, flags::FIRST)), (Ok(Added::Refused(())), Ok(Added::Refused(()))));
         assert_eq!(add(2, 0), Ok(Added::Incomplete));
-        // The oldest calls are forgotten.
+        // The oldest refused calls are forgotten.
         assert_eq!((add(3, flags::FIRST), add(4, flags::FIRST)), (Ok(Added::Refused(())), Ok(Added::Refused(()))));
         assert_eq!((add(2, 0), add(3, 0), add(4, 0)), (fragment(2), Ok(Added::Incomplete), Ok(Added::Incomplete)));
         assemblies.remove(4);

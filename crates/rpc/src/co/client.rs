@@ -33,7 +33,7 @@ pub enum ClientEvent<'a> {
     Response(IncomingResponse<'a>),
     /// A call or an alter_context failed.
     Fault(IncomingFault),
-    /// The server asks for the connection to be closed after the outstanding calls.
+    /// The server asks the client to close the connection after the outstanding calls.
     ShutDown,
 }
 
@@ -216,7 +216,8 @@ impl ClientAssociation {
             self.assemblies.remove(id);
             return self.answered(id).map(|_| Found::Nothing);
         }
-        // The stub data is the end of the body, that is, of the unit without trailer and padding.
+        // The stub data is at the end of the body. The body is the unit without trailer and
+        // padding.
         let end = unit.start + Header::SIZE + opened.body.len();
         let in_place = end - stub.len()..end;
         let stub = if is_whole {
@@ -257,8 +258,8 @@ impl ClientAssociation {
     ///
     /// [`AssociationError::Busy`] if the maximum number of calls is outstanding, which is one
     /// unless the server supports multiplexing. [`AssociationError::Misuse`] if the presentation or
-    /// security context was not established. The security context's error if the context cannot
-    /// protect the call.
+    /// security context was not established. The error of the security context if that context
+    /// cannot protect the call.
     pub fn call(&mut self, call: &OutgoingCall<'_>) -> Result<u32, AssociationError> {
         let presentation = *self.presentation(call.context_id).ok_or(UNKNOWN_CONTEXT)?;
         if !self.outstanding.is_empty() && !self.is_multiplexed() {
@@ -328,7 +329,7 @@ impl ClientAssociation {
         self.granted & flags::MULTIPLEX != 0
     }
 
-    /// Whether further calls are possible after one was orphaned.
+    /// Whether the connection can be used for further calls after a call was orphaned.
     pub fn keeps_on_orphan(&self) -> bool {
         self.keeps_on_orphan
     }
@@ -348,7 +349,7 @@ impl ClientAssociation {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }
 
-    /// Whether the context's identifier belongs to an accepted context of another interface.
+    /// Whether an accepted context of another interface already has the identifier of `context`.
     fn is_taken(&self, context: &Context) -> bool {
         self.presentation(context.id).is_some_and(|known| known.interface != context.interface)
     }

@@ -5,13 +5,13 @@ use super::{AssociationError, CallSecurity};
 use crate::security::{AuthType, Authenticated, Level, SecurityContext, SecurityError, Step};
 use std::sync::Arc;
 
-/// The maximum number of an association's security contexts: as many as a client may make (MS-RPCE
-/// 3.3.1.5.4).
+/// The maximum number of an association's security contexts: the number that MS-RPCE 3.3.1.5.4
+/// allows a client.
 ///
 /// A context lasts as long as its association. A server may refuse further contexts, but must not
-/// drop any: it could not tell the client, whose next call would fail.
+/// drop any context: the server could not tell the client, and the client's next call would fail.
 pub(super) const CONTEXTS_MAX: usize = 2000;
-/// The maximum number of contexts whose client has not proved its identity yet.
+/// The maximum number of an association's security contexts that are not yet established.
 pub(super) const UNPROVED_MAX: usize = 64;
 
 /// A received token, or a token to send, with the head of its trailer.
@@ -42,7 +42,8 @@ impl Entry {
         Self { id, kind, level, wire_level, context, is_done: false, peer: None }
     }
 
-    /// Returns the head of this context's trailers; the writer fills in the padding.
+    /// Returns the head of this context's trailers. The length of the padding is 0; the writer
+    /// replaces it.
     pub(super) fn head(&self) -> TrailerHead {
         TrailerHead { kind: self.kind.0, level: self.wire_level, padding: 0, context_id: self.id }
     }

@@ -126,12 +126,12 @@ impl DirectCalls {
         })
     }
 
-    /// Returns the connection, so that its other owners can wait for its end.
+    /// Returns the connection. The caller can share it, for example to wait for its end.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }
 
-    /// Waits for the event that `answer` accepts.
+    /// Waits for an event that `answer` accepts, and returns the result of `answer`.
     fn next<T>(
         &mut self,
         deadline: Deadline,
@@ -150,7 +150,8 @@ impl DirectCalls {
                         return answer;
                     }
                 }
-                // A peer may endlessly send units for which no caller waits.
+                // The deadline is checked here as well, because a peer may endlessly send units
+                // that `answer` does not accept.
                 None if deadline.is_over() => return Err(ViError::TimedOut.into()),
                 None => {
                     let count = stream.receive(association.input.room(), deadline)?;

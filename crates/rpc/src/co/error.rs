@@ -12,7 +12,7 @@ use std::fmt;
 pub enum AssociationError {
     /// A unit is malformed.
     Pdu(PduError),
-    /// A unit comes out of turn.
+    /// A unit of this type is not allowed in the current state of the association.
     OutOfTurn(PduType),
     /// A fragment does not continue its message.
     Fragment {
@@ -45,7 +45,7 @@ pub enum AssociationError {
     Group,
     /// The peer's answer does not match the request.
     Answer,
-    /// Another call or bind is outstanding, and the association cannot take a further one.
+    /// Another call or bind is outstanding, and the association does not allow a further one yet.
     Busy,
     /// The caller's request is invalid. For example, it names a context that was not negotiated, or
     /// a call that awaits no response.

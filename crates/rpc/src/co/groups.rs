@@ -16,7 +16,7 @@ pub trait Joins: Send + Sync + fmt::Debug {
 /// An association's membership in a group, for as long as the association lives.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// The group's number for clients; not 0.
+    /// The group's number, by which clients name the group; not 0.
     pub number: u32,
     /// The reference that keeps the group alive.
     pub place: Arc<dyn Any + Send + Sync>,
@@ -67,7 +67,7 @@ impl<T> Groups<T> {
 }
 
 impl<T> Group<T> {
-    /// Returns the group's number for clients; not 0.
+    /// Returns the group's number, by which clients name the group; not 0.
     pub fn number(&self) -> u32 {
         self.number
     }

@@ -4,8 +4,7 @@ use super::pdu::{Header, PduError};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// The least room offered to a stream, in bytes. It is large enough for one read to receive several
-/// small units.
+/// The minimum room that is offered to a read, in bytes. One read can receive several small units.
 const ROOM: usize = 16 << 10;
 
 /// The bytes received from a stream.
@@ -17,8 +16,8 @@ pub struct Input {
     end: usize,
     // The longest accepted unit.
     unit_max: usize,
-    // The time at which the incomplete unit was found. `None` while no unit is incomplete. Only
-    // servers use it.
+    // The time at which `next` first found the incomplete unit; `None` while no unit is incomplete.
+    // Only servers use this time.
     incomplete_since: Option<Instant>,
 }
 
@@ -27,8 +26,8 @@ impl Input {
         Self { bytes: Vec::new(), start: 0, end: 0, unit_max: unit_max.into(), incomplete_since: None }
     }
 
-    /// Returns the room for further bytes, which is never empty. The buffer stays bounded by the
-    /// longest unit if all complete units are taken before each read.
+    /// Returns the room for further bytes, which is never empty. If the caller takes all complete
+    /// units before each read, the buffer never grows beyond the longest unit and the room.
     pub fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.end < ROOM || self.start == self.end {
             self.bytes.copy_within(self.start..self.end, 0);
@@ -40,7 +39,7 @@ impl Input {
         &mut self.bytes[self.end..]
     }
 
-    /// Notes that the first `count` bytes of the room have been filled.
+    /// Adds the first `count` bytes of the room, which a read has filled, to the input.
     ///
     /// # Panics
     ///
@@ -94,7 +93,7 @@ impl Input {
         self.incomplete_since?.checked_add(silence_max)
     }
 
-    /// Returns the bytes of a unit or of a part of one.
+    /// Returns the bytes of a unit, or of a part of a unit.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }
@@ -103,7 +102,7 @@ impl Input {
         &mut self.bytes[range]
     }
 
-    /// Returns the bytes that have not been taken.
+    /// Returns the bytes after the last unit that was taken.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }

@@ -1,13 +1,14 @@
-//! Output of an association: messages are cut into fragments, each protected like its call.
+//! The output of an association: messages are cut into fragments, and each fragment is protected at
+//! the level of its call.
 
 use super::contexts::Entry;
 use super::pdu::{Header, Message, Request, Response, Trailer, flags};
 use crate::security::{Level, SecurityError};
 
-/// The alignment of stub data with a signature, in bytes. Some ciphers need this alignment for
+/// The alignment of the length of signed stub data, in bytes. Some ciphers need this alignment for
 /// their blocks (MS-RPCE 2.2.2.11).
 const SIGNED_ALIGN: usize = 16;
-/// The alignment of stub data without a signature in all fragments but the last, in bytes.
+/// The alignment of the length of unsigned stub data in all fragments but the last, in bytes.
 const PLAIN_ALIGN: usize = 8;
 
 /// A message that can be fragmented.
@@ -49,7 +50,7 @@ impl Fragments for Response<'_> {
 }
 
 /// Appends a message in fragments of at most `length` bytes, protected at the level of the security
-/// context. The stub data ends with `tail`.
+/// context. The message's stub data is followed by `tail`.
 pub(super) fn put<M: Fragments>(
     output: &mut Vec<u8>,
     length: u16,
@@ -61,7 +62,8 @@ pub(super) fn put<M: Fragments>(
     let mut protection = security.filter(|entry| entry.level > Level::Connect).map(Protection::new);
     let (trailer, align) = protection.as_ref().map_or((0, PLAIN_ALIGN), |it| (it.trailer, SIGNED_ALIGN));
     let room = usize::from(length).saturating_sub(message.head() + trailer);
-    // A signature that takes up a whole fragment is an error of the mechanism.
+    // A fragment has no room for stub data if the mechanism announces a signature of nearly its
+    // length.
     let room = if room < align { return Err(SecurityError::NotReady) } else { room - room % align };
     let (mut left, mut left_of_tail) = (message.stub(), tail);
     let mut first = flags::FIRST;

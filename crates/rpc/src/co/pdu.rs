@@ -2,7 +2,7 @@
 //!
 //! A unit is parsed in two steps. [`Unit::open`] checks the common part: header, length,
 //! authentication trailer. Then the type's structure reads the body. Readers accept both byte
-//! orders; writers choose one.
+//! orders. Writers use the byte order in the header.
 
 mod bind;
 mod call;
@@ -195,7 +195,7 @@ impl Header {
         Ok(Self { kind: PduType(kind), flags, order, length, auth_length, call_id })
     }
 
-    /// Whether the header has all of these flags.
+    /// Whether the header has all flags in `flags`.
     pub const fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
@@ -221,8 +221,8 @@ impl<'a> Message<'a> {
         &mut self.writer
     }
 
-    /// Writes padding and the head of the trailer; a token of `token` bytes has to follow. Readers
-    /// ignore a trailer without a token.
+    /// Writes padding and the head of the trailer. The caller has to append a token of `token`
+    /// bytes. Readers ignore a trailer without a token.
     pub(crate) fn trailer(&mut self, head: &TrailerHead, padding: usize, token: usize) {
         self.writer.zeros(padding);
         self.writer.bytes(&[head.kind, head.level, padding as u8, 0]);
@@ -230,7 +230,7 @@ impl<'a> Message<'a> {
         self.writer.patch_u16(Header::AUTH_LENGTH_AT, token as u16);
     }
 
-    /// Fills in the length; `more` bytes will be appended.
+    /// Fills in the length of the unit, to which the caller will append `more` bytes.
     pub(crate) fn finish(mut self, more: usize) {
         // Callers cut their messages into fragments, so a longer unit cannot occur.
         let length = u16::try_from(self.writer.len() + more).unwrap_or(u16::MAX);
@@ -279,7 +279,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Checks header and trailer. Bytes behind the unit are ignored.
+    /// Checks header and trailer. Bytes after the unit are ignored.
     ///
     /// # Errors
     ///

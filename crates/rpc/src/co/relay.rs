@@ -1,5 +1,5 @@
-//! Relays between windows and associations: a proxy's or stub's messages in memory travel as the
-//! standard's units.
+//! Relays between windows and associations. The messages of proxies and stubs in a window travel as
+//! the standard's units.
 //!
 //! In a window's message, a number identifies the target, and the header holds the method's return
 //! value. In units, a presentation context and an object UUID identify the target. The return value
@@ -53,8 +53,8 @@ pub enum Form {
 }
 
 /// ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13): the headers before the parameters and results of object
-/// calls in the standard's transfer syntaxes. Relays call each method on the thread that makes or
-/// executes the call.
+/// calls in the standard's transfer syntaxes. A relay calls the methods of this trait on the thread
+/// that makes or executes the call.
 pub trait CallHeaders: Send + Sync + fmt::Debug {
     /// Appends the header of a request.
     fn write_request(&self, stub: &mut Vec<u8>);
@@ -64,20 +64,21 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     ///
     /// The status of the fault for the caller.
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
-    /// Returns the length of a FLAT request's context in bytes, a multiple of 8; 0 for no context.
+    /// Returns the length in bytes of the context that a request in FLAT will carry, a multiple of
+    /// 8; 0 if there is no context.
     fn context_length(&self) -> usize;
-    /// Writes the context, which fills the slice.
+    /// Writes the context of a request in FLAT to `context`, which has exactly its length.
     fn write_context(&self, context: &mut [u8]);
-    /// Reads the context of a FLAT request.
+    /// Reads the context of a request in FLAT.
     ///
     /// # Errors
     ///
     /// The status of the fault for the caller.
     fn read_context(&self, context: &[u8]) -> Result<(), Status>;
-    /// Notes that the call whose request was read last has no response.
+    /// Tells the implementation that the call whose request was read last has no response.
     fn forget(&self);
-    /// Notes that the call whose request was read last has ended without [`Self::write_response`].
-    /// The relay calls this on the thread that executed the call.
+    /// Tells the implementation that the call whose request was read last has ended without
+    /// [`Self::write_response`]. The relay calls this method on the thread that executed the call.
     fn end(&self);
     /// Appends the header of a response. `result` is the method's return value; `words` is the
     /// error information of a failed method, if its server has provided any.
@@ -105,7 +106,7 @@ pub struct Route {
     pub transfers: Vec<SyntaxId>,
 }
 
-/// A client's knowledge about the targets of its calls.
+/// The targets that a client can call.
 pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
@@ -148,14 +149,15 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// The status of the fault for the caller. If [`Status::is_before_arguments`] holds, the status
     /// tells the client that the call did not run.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
-    /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
-    /// whose units have no contexts. `None` if calls on this interface are not binds.
+    /// Answers a bind or an alter_context that arrives as the parameters of a call on `interface`,
+    /// in a protocol whose units have no contexts. Returns `None` if calls on this interface are
+    /// not binds.
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
-    /// Whether the client loses nothing if the server forgets it: the client has not begun to
-    /// introduce itself, and the server keeps no state for the client.
+    /// Whether the server can forget the client without harm: the client has not begun to introduce
+    /// itself, and the server keeps no state for it.
     fn is_dispensable(&self) -> bool;
-    /// Notes that the calling thread, which serves a window, performs no call. The implementation
-    /// may free memory that the thread's last call has used.
+    /// Tells the implementation that the calling thread, which serves a window, performs no call
+    /// now. The implementation can free memory that the thread's last call has used.
     fn rest(&self) {}
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
@@ -192,7 +194,7 @@ fn over(error: AssociationError) -> ViError {
     ViError::Relay { source: Box::new(error) }
 }
 
-/// Waits until the stream may be readable. False after a timeout or an interruption.
+/// Waits until the stream may be readable. Returns false after a timeout or an interruption.
 fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
     match stream.wait(Deadline::Within(span).start()) {
         Ok(()) => Ok(true),
@@ -202,11 +204,11 @@ fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
 }
 
 /// The maximum number of successive receptions without a message for the receiving thread. After
-/// that many, the thread checks its deadline and its interrupts again, since a peer may endlessly
-/// send units for which no thread waits.
+/// this number, the thread checks its deadline and its interrupts again. Otherwise a peer could
+/// keep the thread busy with units for which no thread waits.
 const FILLS_MAX: usize = 1024;
 
-/// Receives the available bytes. Returns whether there were any.
+/// Receives the available bytes without waiting. Returns whether there were any.
 fn fill(stream: &Stream, input: &mut Input) -> Result<bool, ViError> {
     match stream.receive(input.room(), Deadline::Within(Duration::ZERO)) {
         Ok(count) => {

@@ -24,8 +24,8 @@ use std::time::Instant;
 pub struct ServerOptions {
     /// The associations' limits.
     pub limits: Limits,
-    /// The server's association groups. If there are none, associations share nothing. Each bind is
-    /// then answered with the group number that it asks for, or with 1 if it asks for a new group.
+    /// The server's association groups. `None` if associations share no state. Each bind is then
+    /// answered with the group number that it requests, or with 1 if it requests a new group.
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,
@@ -34,16 +34,15 @@ pub struct ServerOptions {
     pub acceptor: Option<Arc<dyn Acceptor>>,
     /// The counters of calls and units.
     pub counters: Arc<Counters>,
-    /// The minimum level of calls. If there is none, unprotected calls are accepted, too. Calls
-    /// below the level are refused with [`Status::ACCESS_DENIED`], as Windows does, and are not
-    /// delivered.
+    /// The minimum level of calls; `None` if unprotected calls are accepted, too. Calls below the
+    /// level are not delivered, and are refused with [`Status::ACCESS_DENIED`], as by Windows.
     pub least: Option<Level>,
-    /// The calls with another minimum level.
+    /// The calls that have another minimum level than `least`.
     pub exemptions: Vec<Exemption>,
     /// The observer that is notified of refused calls.
     pub denial_observer: Option<Arc<dyn DenialObserver>>,
-    /// The memory for the arguments of all associations' calls that have several fragments. The
-    /// limits of each association apply, too.
+    /// The budget for the memory of arguments that arrive in several fragments. All associations of
+    /// the server share the budget. The limits of each association apply, too.
     pub budget: Option<Arc<dyn Budget>>,
 }
 
@@ -54,8 +53,8 @@ pub struct Exemption {
     pub interface: SyntaxId,
     /// The opnums of the methods; empty for all methods.
     pub opnums: &'static [u16],
-    /// The minimum level. If there is none, clients whose authentication failed may make the calls,
-    /// too, as anonymous clients.
+    /// The minimum level. If it is `None`, a client whose authentication failed can also make the
+    /// calls, as an anonymous client.
     pub least: Option<Level>,
 }
 
@@ -65,11 +64,12 @@ impl Exemption {
     }
 }
 
-/// A refusal because of the client's identity or the call's protection, before any access check.
+/// A refusal because of the client's identity or the call's protection. Such a refusal precedes any
+/// access check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
-    /// The refusal of a call: the call is below the minimum level, the client's authentication
-    /// failed, or the verification trailer names another call.
+    /// The refusal of a call, because the call is below the minimum level, the client's
+    /// authentication failed, or the verification trailer names another call.
     Call {
         /// The interface, if the call's context is known.
         interface: Option<SyntaxId>,
@@ -82,11 +82,11 @@ pub enum Denial<'a> {
     Proof,
 }
 
-/// An observer of refusals and of proofs.
+/// An observer of refusals and of successful authentications.
 pub trait DenialObserver: Send + Sync + fmt::Debug {
-    /// Notes that the client has authenticated.
+    /// Reports that a client has authenticated successfully.
     fn proved(&self) {}
-    /// Notes a refusal. The client learns of the refusal, too.
+    /// Reports a refusal. The client is also told of it.
     fn denied(&self, denial: Denial<'_>);
 }
 
@@ -169,7 +169,7 @@ pub struct ServerAssociation {
     joined: Option<Joined>,
     presentations: Vec<Presentation>,
     security: SecurityContexts,
-    // Whether an authentication failed: the calls that follow must not count as anonymous.
+    // Whether an authentication failed. Later calls must not count as anonymous then.
     is_denied: bool,
     assemblies: Assemblies<Head>,
     pending: Vec<Pending>,
@@ -232,9 +232,10 @@ impl ServerAssociation {
         }
     }
 
-    /// Returns the bytes of [`ServerOptions::budget`] that the call of the last [`Self::poll`] has
-    /// taken, if it had several fragments. The caller drops the bytes when no copy of the arguments
-    /// is left. If this function is not called, the next [`Self::poll`] gives the bytes back.
+    /// Returns the reservation in [`ServerOptions::budget`] for the arguments of the call that the
+    /// last [`Self::poll`] returned, if the call had several fragments. The caller drops the
+    /// reservation when no copy of the arguments is left. If this function is not called, the next
+    /// [`Self::poll`] ends the reservation.
     pub fn take_memory(&mut self) -> Option<Reservation> {
         self.assemblies.take_memory()
     }
@@ -279,7 +280,8 @@ impl ServerAssociation {
     /// Processes a request. A malformed request is answered with a fault before the association
     /// ends.
     fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
-        // The part before the stub data is never encrypted.
+        // The fields before the stub data are never encrypted, so they can be read before
+        // decryption.
         let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
@@ -296,13 +298,14 @@ impl ServerAssociation {
         let head = Head { context_id, opnum: request.opnum, object: request.object, flags: header.flags };
         let origin = Origin { order: header.order, security };
         let (id, hint) = (header.call_id, request.alloc_hint as usize);
-        // The stub data is the end of the body, that is, of the unit without trailer and padding.
+        // The stub data is at the end of the body. The body is the unit without trailer and
+        // padding.
         let end = unit.start + Header::SIZE + opened.body.len();
         let stub = end - request.stub.len()..end;
         let other = self.assemblies.other(id).filter(|_| !self.is_multiplexed());
         if let Some((other, context_id)) = other.map(|(other, head)| (other, head.context_id)) {
-            // The fault is for the interrupted call: without multiplexing, a client has to complete
-            // a call before it begins the next.
+            // Without multiplexing, a client has to complete a call before it begins the next. The
+            // fault is for the incomplete call.
             self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
             return Err(AssociationError::Fragment { call_id: id });
         }
@@ -315,7 +318,7 @@ impl ServerAssociation {
         found
     }
 
-    /// Processes a fragment of a request. Completes the call with the last fragment.
+    /// Processes a fragment of a request. If it is the last fragment, completes the call.
     fn fragment(
         &mut self,
         header: &Header,
@@ -326,7 +329,7 @@ impl ServerAssociation {
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
         // Refused clients must not occupy memory: their first incomplete fragment ends the
-        // association. The same holds for anonymous clients if they may call only some methods.
+        // association. The same holds for anonymous clients if there is a minimum level.
         let is_anonymous = origin.security.is_none() && self.options.least.is_some();
         if !header.has(flags::WHOLE) && (is_anonymous || self.denies(origin, &head)) {
             self.note_denied(origin, &head);
@@ -336,7 +339,7 @@ impl ServerAssociation {
             return Err(AssociationError::Fragment { call_id: id });
         }
         let is_whole = header.has(flags::WHOLE);
-        // The hint is irrelevant for a request in one fragment.
+        // The allocation hint of a request in one fragment is ignored.
         if stub.len() > limit || (hint > limit && !is_whole) {
             return Err(AssociationError::TooLong { limit });
         }
@@ -344,7 +347,7 @@ impl ServerAssociation {
             return match self.assemblies.add(header, origin, head, self.input.bytes(stub))? {
                 Added::Whole(origin, head) => self.complete(id, origin, head, Stub::Assembled),
                 Added::Incomplete => Ok(Found::Nothing),
-                // The association's other calls go on.
+                // Only this call is refused; the association's other calls continue.
                 Added::Refused(head) => Ok(self.refuse_call(id, head.flags, head.context_id, Status::REMOTE_NO_MEMORY)),
             };
         }
@@ -365,7 +368,7 @@ impl ServerAssociation {
         let presentation = match self.presentation(context_id) {
             _ if is_denied => Err((context_id, Status::ACCESS_DENIED)),
             Some(presentation) => Ok(*presentation),
-            // The fault cannot name an unknown context.
+            // The fault names context 0, because the call's context is unknown.
             None => Err((0, Status::UNK_IF)),
         };
         let presentation = presentation.and_then(|presentation| {
@@ -386,8 +389,8 @@ impl ServerAssociation {
         Ok(Found::Call { id, origin, head, presentation, stub })
     }
 
-    /// Answers a call that will not be executed. `head_flags` are the flags of the call's first
-    /// fragment.
+    /// Answers a call that will not be executed, with a fault unless the call has no response.
+    /// `head_flags` are the flags of the call's first fragment.
     fn refuse_call(&mut self, id: u32, head_flags: u8, context_id: u16, status: Status) -> Found {
         if head_flags & flags::MAYBE == 0 {
             self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);

@@ -151,7 +151,7 @@ fn incomplete_messages_take_no_more_than_their_budget() {
     let mut pair = Pair::bound_with(Some(Arc::clone(&budget) as Arc<_>));
     let left = || *budget.0.lock().unwrap();
     pair.echo(&[1; 9000], None);
-    // The next poll discards the arguments, unless their memory was taken over.
+    // The next poll ends the reservation of the arguments, unless `take_memory` has returned it.
     assert_eq!((left(), pair.ask_server()), (1000, Ok(None)));
     assert_eq!(left(), 10_000);
     pair.echo(&[1; 9000], None);
@@ -191,7 +191,7 @@ fn a_call_for_which_there_is_no_memory_does_not_end_other_calls() {
         assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Response(response))) if response.id == id));
     }
     assert_eq!(pair.client.poll(), Ok(None));
-    // The client gives up a call that is refused.
+    // The client orphans a call that the server has refused.
     let refused = pair.client.call(&call(&[2; 50_000])).unwrap();
     pair.client.output().truncate(4 * usize::from(FragmentSizes::LEAST));
     assert_eq!(pair.ask_server(), Ok(None));
@@ -289,14 +289,14 @@ fn cancelled_calls_are_answered_and_orphaned_ones_are_not() {
     pair.server.respond(id, &[1]).unwrap();
     assert!(pair.server.output().is_empty());
     pair.echo(b"next", None);
-    // The response was under way when the call was orphaned.
+    // The server had already answered the call when the client orphaned it.
     let id = pair.client.call(&call(&[])).unwrap();
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
     pair.server.respond(id, &[1; 5000]).unwrap();
     pair.client.orphan(id);
     pair.tell_client();
     assert_eq!(pair.client.poll(), Ok(None));
-    // The server learns that the client has ignored the response.
+    // The server still reports that the call was orphaned.
     assert_eq!(pair.ask_server(), Ok(Some(ServerEvent::Orphaned(id))));
     pair.echo(b"next", None);
 }
@@ -397,8 +397,8 @@ fn only_known_bind_time_features_are_granted() {
     assert!(!server.is_multiplexed());
 }
 
-/// Sends a big-endian request. Header, numbers and object UUID are converted from this byte order.
-/// The stub data is passed on unchanged.
+/// Sends a big-endian request. The server converts the header, the numbers and the object UUID from
+/// this byte order, and passes the stub data on unchanged.
 #[test]
 fn requests_are_delivered_with_the_byte_order_of_the_sender() {
     let mut pair = Pair::bound();

@@ -3,7 +3,8 @@
 //!
 //! Binds are not signed. An attacker between client and server can therefore change the interface
 //! that a client binds, and the client's signed calls would perform another interface's methods.
-//! The trailer is signed with the stub data: it tells the server which interface the client means.
+//! The trailer is signed together with the stub data, and names the interface that the client
+//! means. The server compares this interface with the bound one.
 
 use super::Presentation;
 use super::pdu::PduType;
@@ -22,11 +23,12 @@ mod commands {
     pub(super) const HEADER: u16 = 3;
     /// The last command.
     pub(super) const END: u16 = 0x4000;
-    /// A receiver that does not know the command has to refuse the call.
+    /// The flag of a command that a receiver must know: a receiver that does not know it has to
+    /// refuse the call.
     pub(super) const MUST_PROCESS: u16 = 0x8000;
 }
 
-/// The bit of the bitmask for support of signatures that cover headers.
+/// The bit of the bitmask that announces support for signatures that cover headers.
 const HEADER_SIGNING: u32 = 1;
 
 /// The fields that a trailer repeats.
@@ -79,14 +81,14 @@ impl Verified {
     /// [`Mismatch`] if the trailer names another call than the received call.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // The search begins at the end, because the bytes before the trailer are arguments. The
-        // arguments may come from another process and contain a false trailer.
+        // The search begins at the end. The bytes before the trailer are arguments, which may come
+        // from another process and contain a false trailer.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {
                 Ok(true) => return Ok(at),
                 Ok(false) => return Err(Mismatch),
-                // The bytes are arguments that happen to contain the signature.
+                // The bytes are no trailer, but arguments that happen to contain the signature.
                 Err(Short) => {}
             }
         }
@@ -173,12 +175,13 @@ mod tests {
         assert_eq!(verified().check(&[]), Ok(0));
     }
 
-    /// Arguments that come from an attacker end with a trailer whose unknown command contains the
-    /// beginning of the true trailer.
+    /// The arguments, which come from an attacker, end with a false trailer. Its command is
+    /// unknown, and so long that it contains the beginning of the true trailer.
     #[test]
     fn arguments_do_not_hide_the_trailer() {
         let true_trailer = verified().trailer(0);
-        // The length of the true trailer up to its last command, which ends the false trailer, too.
+        // The number of bytes of the true trailer that belong to the false trailer's command. The
+        // true trailer's last command follows, and so ends the false trailer, too.
         let swallowed = (true_trailer.len() - 20) as u16;
         let arguments = [&SIGNATURE[..], &9_u16.to_le_bytes(), &swallowed.to_le_bytes()].concat();
         let other = SyntaxId { uuid: Uuid(0x1235), version: 1 };

@@ -12,18 +12,18 @@ use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use std::time::{Duration, Instant};
 
-/// The time after which a silent server gets the first ping.
+/// The time without a unit of the server after which the client sends the first ping.
 const FIRST_PING: Duration = Duration::from_millis(250);
-/// The longest time between two pings. If several pings are missing, a server may consider its
-/// client gone.
+/// The longest time between two pings. A server that misses several pings may consider the client
+/// gone.
 const LAST_PING: Duration = Duration::from_secs(8);
 /// The time after which results are acknowledged, unless the next call comes earlier and
 /// acknowledges them implicitly.
 const ACK_AFTER: Duration = Duration::from_millis(500);
 /// The interval of a client's keep-alive requests.
 const INDY_EVERY: Duration = Duration::from_secs(4);
-/// The number of successive port-unreachable reports after which a call fails, since single reports
-/// may be wrong.
+/// The number of successive port-unreachable reports after which a call fails. A single report may
+/// be wrong.
 const REFUSALS: u32 = 3;
 /// The time between a port-unreachable report and the next ping.
 const REFUSED_PING: Duration = Duration::from_millis(10);
@@ -72,20 +72,20 @@ struct Call {
     sending: Sending,
     assembly: Assembly,
     is_idempotent: bool,
-    /// The time of the server's last answer, or of the call's beginning.
+    /// The time of the server's last unit about the call, or else of the call's beginning.
     last_received: Instant,
     has_received: bool,
     ping_at: Instant,
     ping_after: Duration,
-    /// The number of pings since the server last answered.
+    /// The number of pings since the server's last unit.
     unanswered: u32,
     refusals: u32,
-    /// The unacknowledged cancel.
+    /// The cancel, until the server has acknowledged it.
     cancel: Option<Cancel>,
     outcome: Option<Outcome>,
 }
 
-/// Received results that were not acknowledged.
+/// The acknowledgement of received results, until it is sent.
 #[derive(Debug)]
 struct Unacknowledged {
     header: Header,
@@ -145,8 +145,8 @@ impl Activity {
     ///
     /// # Errors
     ///
-    /// [`Status::PROTOCOL_ERROR`] for arguments that exceed the longest message. For a call without
-    /// response, also for arguments that exceed the window.
+    /// [`Status::PROTOCOL_ERROR`] for arguments that exceed the longest message, and for arguments
+    /// of a call without response that exceed the window.
     pub fn call(&mut self, now: Instant, call: &OutgoingCall<'_>) -> Result<(), Status> {
         let OutgoingCall { interface, opnum, object, semantics, stub } = *call;
         let is_maybe = semantics == Semantics::Maybe;
@@ -154,7 +154,8 @@ impl Activity {
         if stub.len() > longest || !Sending::fits(stub.len(), &Receiver::UNKNOWN) {
             return Err(Status::PROTOCOL_ERROR);
         }
-        // To the server, the new call acknowledges the results of the previous call.
+        // The request of the new call tells the server that the results of the previous call have
+        // arrived.
         self.unacknowledged = None;
         self.sequence = self.sequence.wrapping_add(1);
         let (known, interface_hint) = self.interface_hint;
@@ -232,8 +233,8 @@ impl Activity {
         let is_current = header.sequence == self.sequence;
         let is_other = header.boot != 0 && self.boot != 0 && header.boot != self.boot;
         if is_current && self.call.as_ref().is_some_and(|call| call.outcome.is_none()) {
-            // Units of a previous server instance are obsolete. From its successor, only a reject
-            // is expected.
+            // The unit has another boot time, so another instance of the server has sent it. An
+            // earlier instance's units are obsolete; a later instance can only reject the call.
             if !is_other || header.kind == PduType::REJECT {
                 self.hear(now, &header, body);
             }
@@ -260,8 +261,8 @@ impl Activity {
             PduType::REJECT => {
                 let status = read_status(header, body).unwrap_or(Status::PROTOCOL_ERROR);
                 if status == Status::WRONG_BOOT_TIME {
-                    // The server was restarted, so its boot time is unknown until it answers again.
-                    // The previous instance may have executed this call.
+                    // The server was restarted, so its boot time is unknown until its next unit.
+                    // The call counts as begun, because the previous instance may have executed it.
                     self.boot = 0;
                 }
                 let began = status == Status::WRONG_BOOT_TIME;
@@ -322,8 +323,8 @@ impl Activity {
         }
     }
 
-    /// Ends the call. The server keeps the response until the client acknowledges it, unless the
-    /// call is idempotent and the response is one unit.
+    /// Ends the call. Unless the call is idempotent and the response is one unit, the server keeps
+    /// the response until this client acknowledges it.
     fn ended(&mut self, now: Instant, header: &Header, outcome: Outcome) {
         let Some(call) = &mut self.call else { return };
         let is_kept = !call.is_idempotent || header.has(flags::FRAGMENT);
@@ -351,13 +352,14 @@ impl Activity {
         let is_under_way = call.as_ref().is_some_and(|call| call.outcome.is_none());
         let about = |question: conversation::Question| {
             let status = if question.activity != *id || !is_under_way {
-                // The server has received a duplicate of an old request, whose call is over.
+                // The server asks because of a duplicate of an old request, whose call is over.
                 Status::BAD_ACTIVITY
             } else if *boot != 0 && *boot != question.boot {
                 Status::YOU_CRASHED
             } else {
-                // From now on the boot time identifies this instance of the server, which may have
-                // begun the call. A restarted server counts as another instance.
+                // From now on, the call belongs to this instance of the server, which the boot time
+                // identifies. A restarted server is another instance, and must not execute the
+                // call.
                 *boot = question.boot;
                 Status(0)
             };
@@ -367,7 +369,7 @@ impl Activity {
         self.output.put((), |bytes| conversation::perform(request, stub, own_boot, self.client, about, bytes));
     }
 
-    /// Processes a report of the network that the server's port is unreachable.
+    /// Processes a report from the network that the server's port is unreachable.
     pub fn refused(&mut self, now: Instant) {
         let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
         call.refusals += 1;
@@ -384,7 +386,8 @@ impl Activity {
         if now.saturating_duration_since(call.last_received) >= self.limits.silence_max {
             return call.give_up();
         }
-        // Once results arrive, the server has the whole request.
+        // The server has the whole request if results have arrived. A request of one unit is
+        // retransmitted only in answer to a nocall.
         let has_arrived = call.sending.is_whole() || call.sending.has_arrived() || !call.assembly.is_empty();
         if !has_arrived {
             call.sending.tick(now, u32::MAX, (), &mut self.output);
@@ -410,16 +413,16 @@ impl Activity {
         [Some(call.ping_at), Some(call.last_received + self.limits.silence_max), repeat].into_iter().flatten().min()
     }
 
-    /// Performs periodic work between calls: acknowledges results and shows that the client is
-    /// alive.
+    /// Performs periodic work between calls: acknowledges results, and tells the server that the
+    /// client is alive.
     pub fn keep(&mut self, now: Instant) {
         if let Some(done) = self.unacknowledged.take_if(|done| now.saturating_duration_since(done.since) >= ACK_AFTER) {
             self.output.put((), |bytes| done.header.write(bytes, &[]));
         }
         if let Some(at) = self.indy_at.filter(|at| now >= *at) {
             self.indies = self.indies.wrapping_add(1);
-            // The request is made as another activity, because a new call of this activity would
-            // end the outstanding call.
+            // The request is a call of another activity, because a new call of this activity would
+            // end its outstanding call.
             let (activity, sequence, client) = (Uuid(self.id.0 ^ 1), self.indies, self.client);
             self.output.put((), |bytes| conversation::write_indy(activity, sequence, client, bytes));
             self.indy_at = Some(at.max(now) + INDY_EVERY);
@@ -438,7 +441,7 @@ impl Activity {
 }
 
 impl Call {
-    /// Fails the call, because the server is or has become unreachable.
+    /// Fails the call, because the server cannot be reached.
     fn give_up(&mut self) {
         let status = if self.has_received { Status::COMM_FAILURE } else { Status::SERVER_UNAVAILABLE };
         self.outcome = Some(Err(Failure { status, began: true }));

@@ -37,7 +37,7 @@ pub(super) struct Answer {
     /// The client's address space, which all of its activities share. `None` if the client does not
     /// name it.
     pub(super) client: Option<Uuid>,
-    /// 0 if the client confirms the call, otherwise the reason why not.
+    /// 0 if the client confirms the call, otherwise the reason why the client does not confirm it.
     pub(super) status: Status,
 }
 
@@ -65,7 +65,7 @@ impl Question {
 }
 
 impl Answer {
-    /// Reads the results. The header's opnum tells which operation was called.
+    /// Reads the results of the operation that the header's opnum names.
     pub(super) fn read(header: &Header, stub: &[u8]) -> Result<Self, Short> {
         let mut reader = Reader::new(stub, header.order);
         let sequence = reader.u32()?;

@@ -1,7 +1,7 @@
 //! Protocol data units of the connectionless protocol (C706 12.5): a common header of 80 bytes, and
 //! a body.
 //!
-//! Readers accept both byte orders; writers choose one.
+//! Readers accept both byte orders. Writers use the byte order in the header.
 
 mod body;
 #[cfg(test)]
@@ -63,7 +63,7 @@ impl fmt::Debug for PduType {
     }
 }
 
-/// The first set of flags (C706 12.5.2.3).
+/// The flags in the header's first set (C706 12.5.2.3).
 pub mod flags {
     /// The last fragment of its message.
     pub const LAST: u8 = 0x02;
@@ -79,7 +79,7 @@ pub mod flags {
     pub const BROADCAST: u8 = 0x40;
 }
 
-/// The second set of flags (C706 12.5.2.3).
+/// The flags in the header's second set (C706 12.5.2.3).
 pub mod flags2 {
     /// In a response: a cancel had arrived when the call ended.
     pub const CANCEL_PENDING: u8 = 0x02;
@@ -126,7 +126,7 @@ impl From<Short> for PduError {
     }
 }
 
-/// The hint of a sender that does not know the index in the receiver's tables.
+/// The value of a hint if the sender does not know the index in the receiver's table.
 pub const NO_HINT: u16 = 0xffff;
 
 /// The common header of all units (C706 12.5.1).
@@ -140,7 +140,7 @@ pub struct Header {
     pub flags2: u8,
     /// The byte order of everything in the unit.
     pub order: ByteOrder,
-    /// The serial number, which differs for all units of a call, including retransmissions.
+    /// The serial number: all units of a call have different numbers, including retransmissions.
     pub serial: u16,
     /// The object's UUID; 0 for none.
     pub object: Uuid,
@@ -191,7 +191,7 @@ impl Header {
         }
     }
 
-    /// Splits a datagram into header and body. Bytes behind the body belong to the authentication.
+    /// Splits a datagram into header and body. Bytes after the body belong to the authentication.
     ///
     /// # Errors
     ///
@@ -266,7 +266,7 @@ impl Header {
         self.write_with(bytes, |writer| writer.bytes(body));
     }
 
-    /// Whether the header has all of these flags.
+    /// Whether the header has all flags in `flags`.
     pub const fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }

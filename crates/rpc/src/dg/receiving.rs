@@ -10,9 +10,9 @@ pub(super) struct Assembly {
     stub: Vec<u8>,
     /// The number of the first missing fragment.
     next: u16,
-    /// The fragments behind a missing one.
+    /// The fragments that have arrived after the first missing one, by number.
     early: BTreeMap<u16, Vec<u8>>,
-    /// The bytes of the early fragments.
+    /// The number of bytes in `early`.
     early_bytes: usize,
     /// The number of the last fragment, if it has arrived.
     last: Option<u16>,
@@ -36,7 +36,7 @@ impl Assembly {
         Self { window, ..Self::default() }
     }
 
-    /// Returns the number of bytes that the message holds.
+    /// Returns the number of bytes that have been stored.
     pub(super) fn held(&self) -> usize {
         self.stub.len() + self.early_bytes
     }
@@ -56,13 +56,14 @@ impl Assembly {
         self.stub
     }
 
-    /// Adds a fragment. The message is too long if it holds more than `room` bytes.
+    /// Adds a fragment. The message is too long if more than `room` bytes would be stored.
     pub(super) fn add(&mut self, header: &Header, body: &[u8], room: usize) -> Added {
         let number = header.fragment;
         self.serial = header.serial;
         let behind = number.wrapping_sub(self.next);
-        // A fragment of a complete message is a duplicate. So is a fragment whose number is less
-        // than `next`: the difference wraps around, so `behind` is large.
+        // A fragment of a complete message is a duplicate. A fragment whose number is less than
+        // `next` is a duplicate, too: for such a fragment, `behind` has wrapped around and is
+        // large.
         if self.is_whole() || behind >= MASKED_MAX || self.last.is_some_and(|last| number > last) {
             return Added::Taken;
         }
@@ -71,13 +72,13 @@ impl Assembly {
         }
         if header.is_last() {
             self.last = Some(number);
-            // Fragments behind the last one are invalid.
+            // Fragments with numbers above that of the last fragment are invalid.
             for (_, body) in self.early.split_off(&number.wrapping_add(1)) {
                 self.early_bytes -= body.len();
             }
         }
         if behind > 0 {
-            // A fragment outside the window was sent too early.
+            // A fragment that exceeds the window was sent too early, and is not stored.
             if self.early_bytes + body.len() <= self.window && !self.early.contains_key(&number) {
                 self.early_bytes += body.len();
                 self.early.insert(number, body.to_vec());

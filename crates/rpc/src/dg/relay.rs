@@ -1,10 +1,10 @@
-//! Relays between windows and calls as datagrams, corresponding to [`crate::co::relay`] for
+//! Relays between windows and calls as datagrams. [`crate::co::relay`] has the relays for
 //! associations.
 //!
 //! The protocol has no negotiation: calls are marshalled in NDR 2.0, and each unit names its
-//! interface and object. Two obvia processes nevertheless exchange the contents of binds: the
-//! identities of the processes and the versions of their interfaces. They do this by calls of a
-//! separate interface.
+//! interface and object. Two obvia processes nevertheless exchange the contents of binds, namely
+//! the identities of the processes and the versions of their interfaces, by calls of a separate
+//! interface.
 
 mod client;
 mod keeper;
@@ -22,18 +22,18 @@ use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// The opnum of the method of [`Routes::bind_interface`](crate::co::relay::Routes::bind_interface)
-/// that exchanges binds. The stub data of its request is a bind or an alter_context; the stub data
-/// of its response is the answer of the connection-oriented protocol.
+/// that exchanges binds. The stub data of its request is a bind or an alter_context. The stub data
+/// of its response is the unit by which a server of the connection-oriented protocol would answer.
 const BIND: u16 = 0;
-/// The longest message, in bytes: below the maximum that 16-bit fragment numbers allow for the
-/// shortest fragments.
+/// The longest message, in bytes. The 16-bit numbers of fragments suffice for this length even if
+/// the fragments are as short as the protocol allows.
 const MESSAGE_MAX: usize = 64 << 20;
 /// The least window for a socket with a small buffer, in bytes.
 const WINDOW_LEAST: usize = 16 << 10;
 
 fn limits(options: &Options, socket: &DatagramSocket) -> Limits {
-    // NDR needs less than twice the frame's length. All fragments of a window have to fit the
-    // socket's buffer.
+    // Stub data in NDR is less than twice as long as its frame. All fragments of a window have to
+    // fit the socket's buffer.
     let message_max = options.max_frame.saturating_mul(2).min(MESSAGE_MAX);
     let window = (socket.room() / 3).clamp(WINDOW_LEAST, 256 << 10);
     let defaults = Limits::default();
@@ -60,7 +60,8 @@ pub fn draw() -> Result<Uuid, ViError> {
 }
 
 /// Sends the output to the socket's peer. A datagram that the system rejects counts as lost.
-/// Returns false if a datagram was rejected or the peer was reported unreachable.
+/// Returns false if a datagram was rejected, or if the system reported that the peer is
+/// unreachable.
 fn flush(socket: &DatagramSocket, output: &mut Output<()>) -> bool {
     let mut is_there = true;
     for ((), datagram) in output.iter() {

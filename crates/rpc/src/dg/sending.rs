@@ -1,5 +1,5 @@
-//! An outgoing message, cut into fragments. Receiver and network limit the number of fragments that
-//! are under way.
+//! An outgoing message, cut into fragments. The receiver's window, and losses in the network, limit
+//! the number of fragments that are under way.
 //!
 //! Facks report the fragments that have arrived. A fragment that has not arrived counts as lost if
 //! its serial number comes before the serial number of the unit that the fack answers. Lost
@@ -15,14 +15,15 @@ use std::time::{Duration, Instant};
 const FIRST_REPEAT: Duration = Duration::from_millis(250);
 /// The longest time between two retransmissions.
 const LAST_REPEAT: Duration = Duration::from_secs(4);
-/// The number of fragments under way at the beginning, and the maximum.
+/// The number of fragments that may be under way at the beginning of a message.
 const UNDER_WAY_FIRST: usize = 4;
+/// The maximum number of fragments that may be under way.
 const UNDER_WAY_MAX: usize = 64;
-/// The interval at which fragments ask for a fack. A fragment asks for a fack if it is the last of
-/// a burst, or if its number is one less than a multiple of this interval.
+/// The interval of fragments that ask for a fack: a fragment asks for one if its number is one less
+/// than a multiple of this interval. The last fragment of a burst always asks.
 const FACK_EVERY: usize = 4;
 
-/// The known properties of the receiver.
+/// The properties of the receiver, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receiver {
     /// The longest unit that both sides support, in bytes.
@@ -39,8 +40,8 @@ impl Receiver {
         let own = limits.fragment_max(is_near);
         let theirs = fack.fragment_max.min(fack.datagram_max) as usize;
         self.fragment = theirs.clamp(FIRST_FRAGMENT, own.max(FIRST_FRAGMENT));
-        // If the window is zero, one fragment still is under way and asks for a fack, whose window
-        // may be larger.
+        // The window may be zero. One fragment is under way even then, and asks for a fack, which
+        // may announce a larger window.
         self.window = usize::from(fack.window) << 10;
     }
 
@@ -83,7 +84,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Creates a message. `head` is the header, without the fields that differ between fragments.
+    /// Creates a message. `head` is the header of all fragments; the fields that differ between
+    /// fragments are replaced.
     pub(super) fn new(head: Header, stub: Vec<u8>, receiver: &Receiver, now: Instant) -> Self {
         let is_whole = stub.len() <= receiver.body();
         Self {
@@ -106,7 +108,8 @@ impl Sending {
         self.is_whole
     }
 
-    /// Returns the header, without the fields that differ between fragments.
+    /// Returns the header of all fragments. The fields that differ between fragments have no
+    /// meaning.
     pub(super) fn head(&self) -> &Header {
         &self.head
     }
@@ -136,7 +139,7 @@ impl Sending {
         let missing = || self.sent[self.first..].iter().filter(|sent| !sent.has_arrived);
         let (mut count, mut bytes) = (missing().count(), missing().map(|sent| sent.length).sum::<usize>());
         while !self.is_cut {
-            // One fragment is always under way: it probes a closed window.
+            // One fragment is sent in any case: if the window is closed, this fragment probes it.
             let length = receiver.body().min(self.stub.len() - self.next);
             if count > 0 && (count >= self.under_way_max || bytes + length > receiver.window) {
                 break;
@@ -222,12 +225,13 @@ impl Sending {
         self.send(self.first, true, to, output);
     }
 
-    /// Whether an earlier unit has acknowledged fragments behind `fragment`.
+    /// Whether the receiver has already acknowledged fragments with higher numbers than `fragment`.
     pub(super) fn is_ahead_of(&self, fragment: u16) -> bool {
         self.first > usize::from(fragment.wrapping_add(1))
     }
 
-    /// Starts over: the receiver has lost all fragments, including acknowledged ones.
+    /// Sends the message again from the beginning, because the receiver has lost all fragments,
+    /// including acknowledged ones.
     pub(super) fn restart<T: Copy>(&mut self, to: T, output: &mut Output<T>) {
         self.first = 0;
         self.sent.iter_mut().for_each(|sent| sent.has_arrived = false);

@@ -1,17 +1,17 @@
 //! The server's side of calls, for all of its clients (C706 10.3): reassembles arguments, and keeps
-//! results until they have arrived.
+//! results until the client has them.
 //!
 //! An activity makes one call at a time, with ascending numbers. A request with the number of the
 //! activity's last call is a duplicate, and its call is executed again only if the call is
-//! idempotent. Before the server executes a call of an unknown activity, it calls back to the
-//! request's source address, and the client has to confirm the call. Therefore neither old
-//! duplicates nor requests with a forged source are executed.
+//! idempotent. Before the server executes a call of an unknown activity, it sends a callback to the
+//! request's source address, and the client has to confirm the call. Therefore the server executes
+//! neither old duplicates nor requests with a forged source.
 //!
-//! The server keeps no state of unknown activities. The confirmation of the call creates the
-//! activity, and the client is told to send the request again. To an address from which no callback
-//! was answered, the server sends at most one unit for each unit received, and no unit by a timer.
-//! Such a unit has at most 100 bytes. A call is executed without a confirmation only if it has no
-//! response and fits one unit.
+//! The server keeps no state of unknown activities. When the client confirms the call, the server
+//! creates the activity, and tells the client to send the request again. As long as an address has
+//! not answered a callback, the server sends it at most one unit, of at most 100 bytes, for each
+//! unit received, and no unit by a timer. A call is executed without a confirmation only if it has
+//! no response and fits one unit.
 
 mod activity;
 mod callback;
@@ -39,17 +39,19 @@ use std::time::{Duration, Instant};
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
-/// The time of silence after which an activity without an executed call yields to another activity.
+/// The time without a unit after which an activity of which no call was executed yields to another
+/// activity.
 const UNUSED_MAX: Duration = Duration::from_millis(750);
 
 /// The options of a server.
 pub struct ServerOptions {
     /// The server's limits.
     pub limits: Limits,
-    /// The boot time: different for each start of the server, and not 0. Unit and epoch are
-    /// arbitrary.
+    /// The boot time: different for each start of the server, and not 0. The unit and the origin of
+    /// this time are arbitrary.
     pub boot: u32,
-    /// Random bytes: an attacker who knows them could answer a callback for another client.
+    /// Random secret bytes. An attacker who knows them could answer a callback in place of another
+    /// client.
     pub secret: [u8; 16],
 }
 
@@ -102,7 +104,7 @@ pub enum ServerEvent {
     Call(IncomingCall),
     /// The client has cancelled or abandoned a call, or is gone.
     Cancelled(CallKey),
-    /// A client, identified by its address space, has shown that it is alive.
+    /// The client with this address space is alive.
     Alive(Uuid),
 }
 
@@ -159,13 +161,13 @@ impl Server {
         self.due
     }
 
-    /// Sets a timer.
+    /// Sets the timer, unless it is already set to an earlier time.
     fn note_due(&mut self, at: Instant) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// Changes an activity's state, and updates its host's share. Returns the result of `change`,
-    /// or `None` for an unknown activity.
+    /// Changes an activity's state, and updates the counts of its host. Returns the result of
+    /// `change`, or `None` for an unknown activity.
     fn change<R>(&mut self, id: Uuid, change: impl FnOnce(&mut Activity) -> R) -> Option<R> {
         let activity = self.activities.get_mut(&id)?;
         let (host, before) = (activity.place.host(), activity.held());
@@ -182,8 +184,8 @@ impl Server {
         }
     }
 
-    /// Answers a call with its results, little endian. Has no effect if the call is not outstanding
-    /// any more.
+    /// Answers a call with its results, in little endian. Has no effect if the call is not
+    /// outstanding any more.
     pub fn respond(&mut self, now: Instant, key: CallKey, stub: Vec<u8>) {
         let known = self.activities.get(&key.activity);
         let room = known.map_or(0, |known| self.hosts.room_for_results(known.place.host()));
@@ -208,7 +210,8 @@ impl Server {
         let head = Header { flags2, ..self.about(&activity.head, kind) };
         let mut sending = Sending::new(head, stub, &activity.receiver, now);
         sending.advance(activity.place, &activity.receiver, &mut self.output);
-        // The response to an idempotent call need not be kept: the call can be executed again.
+        // A response of one unit to an idempotent call need not be kept: the call can be executed
+        // again.
         let is_kept = !(activity.head.has(flags::IDEMPOTENT) && sending.is_whole());
         if let Some(due) = sending.due().filter(|_| is_kept) {
             self.note_due(due);
@@ -239,8 +242,8 @@ impl Server {
 
     /// Rejects a call.
     fn reject(&mut self, to: Place, request: &Header, status: Status) {
-        // Broadcast calls are not rejected, since other servers may accept them; calls without
-        // response get no answer.
+        // Broadcast calls are not rejected, since other servers may accept them. Calls without
+        // response get no answer at all.
         if !request.has(flags::MAYBE) && !request.has(flags::BROADCAST) {
             let header = self.about(request, PduType::REJECT);
             self.output.put(to, |bytes| header.write(bytes, &write_status(status)));

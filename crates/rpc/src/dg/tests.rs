@@ -45,7 +45,7 @@ fn no_datagram_call_is_performed_twice_across_server_restarts() {
         answered += simulation.answered;
         failed += simulation.failed.len();
     }
-    // Otherwise the test has not exercised enough calls and failures.
+    // Checks that the test has exercised enough calls and failures.
     assert!(
         answered > 10 * SEEDS as u32 && failed > SEEDS as usize || cfg!(miri),
         "{answered} answered, {failed} failed"

@@ -1,5 +1,5 @@
-//! The client's side: looks up the endpoints of an interface or all entries of a host's mapper, and
-//! changes entries.
+//! The client's side: looks up the endpoints of an interface, or all entries of a host's mapper,
+//! and changes entries.
 
 use super::mapper::{Entry, NIL_LOOKUP, put_annotation, put_tower, read_heads, referent, tower};
 use super::tower::{Tower, TowerError, Way};
@@ -9,9 +9,9 @@ use crate::status::Status;
 use crate::uuid::Uuid;
 use std::fmt;
 
-/// The number of towers that one ept_map asks for.
+/// The maximum number of towers that an ept_map requests.
 const TOWERS_MAX: u32 = 4;
-/// The number of entries that one ept_lookup asks for.
+/// The maximum number of entries that one ept_lookup requests.
 const ENTRIES_ASKED: u32 = 100;
 
 /// The reason why a mapper's response yields no result.
@@ -45,7 +45,8 @@ impl From<Short> for MapError {
     }
 }
 
-/// Returns the opnum and the NDR little-endian arguments of an ept_map for `wanted`'s interface.
+/// Returns the opnum and the arguments, in NDR little endian, of an ept_map for the interface of
+/// `wanted`.
 pub fn map_request(wanted: &Tower, object: Option<Uuid>) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
@@ -103,12 +104,13 @@ impl Default for Lookup {
     }
 }
 
-/// Returns the opnum and the NDR little-endian arguments of an ept_lookup for all entries from
+/// Returns the opnum and the arguments, in NDR little endian, of an ept_lookup for all entries from
 /// `lookup` on.
 pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
-    // inquiry_type rpc_c_ep_all_elts without object and interface; vers_option rpc_c_vers_all.
+    // The inquiry_type rpc_c_ep_all_elts, null pointers for object and interface, and the
+    // vers_option rpc_c_vers_all.
     for word in [0, 0, 0, 1] {
         writer.u32(word);
     }
@@ -117,8 +119,9 @@ pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     (op::LOOKUP, bytes)
 }
 
-/// Reads the response of an ept_lookup: the entries with valid towers of known protocol sequences,
-/// and the position of the next call, or `None` if the lookup is complete.
+/// Reads the response of an ept_lookup. Returns the entries with valid towers of known protocol
+/// sequences. Also returns the position at which the next call continues, or `None` if the lookup
+/// is complete.
 ///
 /// # Errors
 ///
@@ -155,7 +158,7 @@ pub enum Change {
     Delete,
 }
 
-/// Returns the opnum and the NDR little-endian arguments of an ept_insert or ept_delete.
+/// Returns the opnum and the arguments, in NDR little endian, of an ept_insert or ept_delete.
 pub fn change_request(change: Change, entries: &[Entry]) -> (u16, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, ByteOrder::Little);

@@ -1,4 +1,4 @@
-//! The server's side: the registered entries and the methods on them.
+//! The server's side: the registered entries, and the methods of the mapper's interface.
 
 use super::tower::{ANY_HOST, NIL, Tower, Way};
 use super::{CANNOT_PERFORM, HANDLE, INVALID_ENTRY, NOT_REGISTERED, REFERENT, TOWER_MAX, op};
@@ -14,7 +14,7 @@ pub const REGISTERED_MAX: usize = 256;
 const ANSWERED_MAX: usize = 500;
 /// The longest annotation with its terminator, in bytes (EPT_MAX_ANNOTATION_SIZE).
 const ANNOTATION_MAX: usize = 64;
-/// The upper half of a lookup handle's UUID.
+/// The upper half of the UUID in each lookup handle.
 const LOOKUP: u128 = 0x3c5e_9a01_77d2_4b1f << 64;
 
 /// A registered entry.
@@ -33,7 +33,7 @@ pub struct Entry {
 pub struct Registrant(pub u64);
 
 impl Registrant {
-    /// The owner of the host's own entries, which no caller can be.
+    /// The owner of the entries that the host itself inserts. No caller has this value.
     pub const NOBODY: Self = Self(0);
 }
 
@@ -49,9 +49,9 @@ pub struct Caller {
 
 /// The entries registered at a host.
 ///
-/// The handle of a lookup that takes several calls holds the number of the next entry. The mapper
-/// therefore keeps no state for clients that never return, and a forged handle merely makes the
-/// lookup begin at another entry.
+/// If a lookup takes several calls, its handle holds the number of the next entry. Therefore the
+/// mapper keeps no state for lookups that clients do not continue, and a forged handle only makes
+/// the lookup begin at another entry.
 #[derive(Debug, Default)]
 pub struct Mapper {
     // Invariant: sorted by number, in ascending order without duplicates.
@@ -97,7 +97,8 @@ impl Inquiry {
     }
 }
 
-/// Whether `found` is the interface `wanted` in a version that satisfies a vers_option.
+/// Whether `found` is the interface `wanted`, in a version that the vers_option `option` accepts
+/// for the version of `wanted`.
 fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
     let major = |syntax: SyntaxId| syntax.version as u16;
     let minor = |syntax: SyntaxId| (syntax.version >> 16) as u16;
@@ -125,7 +126,8 @@ fn pointer<'a, T>(
 pub(super) fn tower<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], crate::octets::Short> {
     reader.align(4)?;
     let (max, length) = (reader.u32()?, reader.u32()?);
-    // The conformance and the length have to agree. Overlong towers count as truncated.
+    // The conformance and the length have to agree. A tower that is too long is refused like a
+    // truncated one.
     let length = usize::try_from(length).ok().filter(|&it| max == length && it <= TOWER_MAX);
     let bytes = reader.bytes(length.ok_or(crate::octets::Short)?)?;
     Ok(bytes)
@@ -204,7 +206,7 @@ impl Mapper {
         Ok(())
     }
 
-    /// Returns how many more entries a registrant may have.
+    /// Returns the number of further entries that a registrant may insert.
     fn room_for(&self, registrant: Registrant) -> usize {
         let room = ENTRIES_MAX - self.entries.len();
         if registrant == Registrant::NOBODY {
@@ -270,12 +272,13 @@ impl Mapper {
             self.entries.retain(|known| !entries.iter().any(|it| known.is(registrant, it.object, &it.tower)));
             return Ok(None);
         }
-        // The limit bounds the work: each insertion looks at all entries.
+        // The limit bounds the work, because each insertion reads all entries.
         if entries.len() > REGISTERED_MAX {
             return Ok(Some(CANNOT_PERFORM));
         }
-        // The required room is not known beforehand, because new entries may replace existing ones
-        // and each other. So the entries are inserted, and removed again if one does not fit.
+        // New entries may replace existing entries and each other, so the required room is not
+        // known before the insertion. If an entry does not fit, the registrant's previous entries
+        // are restored.
         let own = |known: &Numbered| known.registrant == registrant;
         let before: Vec<Numbered> = self.entries.iter().filter(|known| own(known)).cloned().collect();
         let failed = entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err());
@@ -341,8 +344,8 @@ impl Mapper {
     }
 }
 
-/// Returns the first matching entries, at most `max` and [`ANSWERED_MAX`]. If this limit is
-/// reached, also returns the number at which the lookup goes on.
+/// Returns the first of the entries `found`: at most `max`, and at most [`ANSWERED_MAX`]. If this
+/// limit is reached, also returns the number at which the lookup continues.
 fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();
@@ -350,7 +353,8 @@ fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Ve
     (found.into_iter().map(|known| &known.entry).collect(), next)
 }
 
-/// Returns the tower. The address by which the caller has reached the mapper replaces [`ANY_HOST`].
+/// Returns the tower for a caller: the address by which the caller has reached the mapper replaces
+/// [`ANY_HOST`].
 fn tower_for(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
         Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },

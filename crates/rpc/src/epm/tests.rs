@@ -42,7 +42,8 @@ fn towers_have_the_standards_layout() {
     assert_eq!(one.to_wire(), bytes(&TOWER));
     assert_eq!(Tower::from_wire(&bytes(&TOWER)).as_ref(), Ok(&one));
     let datagrams = tower(1, Way::Udp([10, 1, 2, 3], 5000));
-    // The differing floors: connectionless instead of connection-oriented, UDP instead of TCP.
+    // The protocol identifiers differ: connectionless instead of connection-oriented, and UDP
+    // instead of TCP.
     let differ: Vec<_> = one.to_wire().into_iter().zip(datagrams.to_wire()).filter(|(tcp, udp)| tcp != udp).collect();
     assert!(differ.ends_with(&[(0x0b, 0x0a), (0x07, 0x08)]), "{differ:?}");
     let local = tower(1, Way::Local("name".to_owned()));
@@ -65,7 +66,8 @@ fn malformed_towers_are_refused() {
     assert_eq!(patched(0, 17), Err(TowerError::Floors(17)));
     assert_eq!(patched(0, 1), Err(TowerError::Floors(1)));
     assert_eq!(patched(4, 0x0c), Err(TowerError::Syntax));
-    // UDP in the port's floor of a connection-oriented tower, and a tower that ends after its port.
+    // Invalid: UDP in the port's floor of a connection-oriented tower, and a tower that ends after
+    // its port.
     assert_eq!(patched(61, 0x08), Err(TowerError::Protocol));
     assert_eq!(patched(0, 4), Err(TowerError::Protocol));
 }

@@ -27,7 +27,7 @@ const NAME_MAX: usize = 255;
 pub enum TowerError {
     /// The tower ends before its last floor.
     Short,
-    /// The number of floors is below two or above the maximum.
+    /// The tower has fewer than two floors, or more than the maximum.
     Floors(u16),
     /// The first two floors are not UUIDs with versions.
     Syntax,

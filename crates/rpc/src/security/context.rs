@@ -9,8 +9,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Creates a client's context for a server with the principal name `principal`, which is empty if
-/// unknown.
+/// Creates a client's context for the server with the principal name `principal`. An empty name
+/// means that the client does not know the name.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn initiate(
     Ok(Security { kind, level, context: Box::new(Context::new(level, Client::Begin(kind, exchange))) })
 }
 
-/// Accepts SPNEGO and NTLM at every level, from all users with an account.
+/// An acceptor for SPNEGO and NTLM at every level, and for all users with an account.
 #[derive(Clone)]
 pub struct NtlmAcceptor {
     names: ServerNames,
@@ -91,8 +91,8 @@ impl<E: Exchange> Context<E> {
         Self { level, exchange: Some(exchange), made: None }
     }
 
-    /// Returns the established context for a message at `level`, which has to be the negotiated
-    /// level: a peer must not weaken the protection.
+    /// Returns the established context for a message at `level`. Fails if `level` is not the
+    /// negotiated level, so that a peer cannot weaken the protection.
     fn made(&mut self, level: Level) -> Result<&mut Established, SecurityError> {
         if level != self.level {
             return Err(SecurityError::Level(level as u8));
@@ -258,7 +258,8 @@ mod tests {
 
     type Both = (Box<dyn SecurityContext>, Box<dyn SecurityContext>);
 
-    /// Establishes both sides' contexts. Returns them and the number of the client's tokens.
+    /// Establishes the contexts of both sides. Returns the contexts, and the number of tokens that
+    /// the client has sent.
     fn make(kind: AuthType, level: Level, password: &str) -> Result<(Both, usize), SecurityError> {
         let credential = Credential::user("", "user", password);
         let mut client = initiate(kind, level, "host/server", &credential).unwrap().context;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The identity that a client claims, with its proof.
+/// The identity that a client claims, and the secret that proves it.
 #[derive(Clone)]
 pub enum Credential {
     /// No identity. Servers accept an anonymous client only if their accounts allow such clients.
@@ -43,8 +43,8 @@ impl fmt::Debug for Credential {
 /// Selects a client's credential for each server.
 pub trait Credentials: Send + Sync {
     /// Returns the credential for the server with the principal name `principal` (`host/name`),
-    /// which is empty if the client does not know the name. Without a credential, the association
-    /// fails.
+    /// which is empty if the client does not know the name. If the result is `None`, the
+    /// association fails.
     fn credential(&self, principal: &str) -> Option<Credential>;
 }
 
@@ -61,10 +61,10 @@ pub trait Accounts: Send + Sync {
     /// the client's claims and unverified.
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash>;
 
-    /// Returns the principal of a client that has proved to have the password of [`Self::hash`]. By
-    /// default the principal has the domain and the name that the client has written. Accounts that
-    /// ignore one of the two should leave it out of the principal, since each principal counts as a
-    /// separate user.
+    /// Returns the principal of a client that has proved its knowledge of the password whose hash
+    /// is [`Self::hash`]. By default, the principal has the domain and the name that the client has
+    /// sent. Accounts that ignore the domain or the name in [`Self::hash`] should also leave it out
+    /// of the principal, since each principal counts as a separate user.
     fn principal(&self, domain: &str, user: &str) -> Principal {
         Principal { domain: domain.to_owned(), user: user.to_owned() }
     }
@@ -74,19 +74,20 @@ pub trait Accounts: Send + Sync {
         false
     }
 
-    /// Returns the time for which proofs for this user are refused, because too many were wrong. By
-    /// default, no proof is refused. A server calls this method before it checks a proof, and again
-    /// before it accepts a right proof, because it may check other proofs at the same time.
+    /// Returns the time for which proofs for this user are refused because too many proofs were
+    /// wrong. By default, no proof is refused. A server calls this method before it checks a proof.
+    /// It calls the method again before it accepts a right proof, because proofs that were checked
+    /// at the same time may have been wrong.
     fn barred_for(&self, _domain: &str, _user: &str) -> Option<Duration> {
         None
     }
 
-    /// Takes note of a proof for this user, and of whether it was right.
+    /// Records a proof for this user, and whether the proof was right.
     fn tried(&self, _domain: &str, _user: &str, _is_right: bool) {}
 }
 
 /// Accounts in memory, by user name. Names are compared without case. The domain that a client
-/// writes is ignored: principals have no domain, and their names are spelled as in the table.
+/// sends is ignored: principals have no domain, and have the name as it is spelled in the table.
 #[derive(Default)]
 pub struct AccountTable {
     /// The name and the hash of each user, by the name in upper case.
@@ -115,13 +116,13 @@ impl AccountTable {
 pub struct BadAccounts {
     /// The line number, from 1 on.
     pub line: usize,
-    /// The reason.
+    /// The reason why the line is not an account.
     pub why: &'static str,
 }
 
 impl fmt::Display for BadAccounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The line itself may contain a hash.
+        // The message does not contain the line, which may contain a hash.
         write!(f, "line {}: {}", self.line, self.why)
     }
 }

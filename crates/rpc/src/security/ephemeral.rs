@@ -1,9 +1,9 @@
-//! Ephemeral keys: a secret of one connection's two ends that does not depend on the password
-//! (X25519, RFC 7748).
+//! Ephemeral keys: the two ends of a connection agree on a secret that does not depend on the
+//! password (X25519, RFC 7748).
 //!
-//! Each end makes a key pair, sends the public key, and forgets the private one after
-//! [`Ephemeral::agree`]. An attacker who learns the password later cannot compute the secret from
-//! the recorded legs of a proof.
+//! Each end makes a key pair and sends the public key. [`Ephemeral::agree`] wipes the private key.
+//! An attacker who learns the password later cannot compute the secret from the recorded legs of a
+//! proof.
 //!
 //! Secrets stay in their boxes, since a move would leave a copy behind that is not wiped.
 
@@ -40,12 +40,13 @@ impl Ephemeral {
         x25519_dalek::PublicKey::from(&*self.0).to_bytes()
     }
 
-    /// Computes the secret that this pair and the peer's pair have in common.
+    /// Computes the secret that both ends can compute from their own pair and the peer's public
+    /// key.
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Token`] for a key of low order, with which every pair has the same secret
-    /// (RFC 7748, 6.1).
+    /// [`SecurityError::Token`] if the peer's key has a low order: every key pair would have the
+    /// same secret with it (RFC 7748, 6.1).
     pub(super) fn agree(self, peers: PublicKey) -> Result<AgreedSecret, SecurityError> {
         let secret = Box::new(self.0.diffie_hellman(&peers.into()));
         if !secret.was_contributory() {
@@ -57,7 +58,7 @@ impl Ephemeral {
     }
 }
 
-/// The secret that two key pairs have in common.
+/// The secret that two ends have computed from their ephemeral keys.
 pub(super) struct AgreedSecret(Box<SharedSecret>);
 
 impl AgreedSecret {

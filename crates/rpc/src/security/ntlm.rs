@@ -4,8 +4,8 @@
 //! Three messages establish a context. The client sends its capabilities (NEGOTIATE). The server
 //! answers with a nonce and its names (CHALLENGE). The client proves its knowledge of the password
 //! by a hash over the nonce and the names (AUTHENTICATE). Only version 2 with extended security,
-//! 128-bit keys and UTF-16 is supported; older responses are refused. Hashes cover the messages as
-//! they were received, never re-encoded ones.
+//! 128-bit keys and UTF-16 is supported; older responses are refused. Hashes are computed over the
+//! received bytes of the messages, and never over re-encoded messages.
 
 mod acceptor;
 mod initiator;
@@ -40,7 +40,7 @@ pub const TOKEN_MAX: usize = 16 * 1024;
 pub struct Fresh {
     /// The time in units of 100 ns since the year 1601.
     pub time: u64,
-    /// The challenge of this side.
+    /// The random challenge that this side sends.
     pub challenge: [u8; 8],
     /// The session key that a client chooses.
     pub key: Zeroizing<[u8; 16]>,
@@ -76,7 +76,7 @@ impl fmt::Debug for Fresh {
 /// The result of an exchange: the peer's identity, and the protection of both directions.
 #[derive(Debug)]
 pub struct Established {
-    /// The client's principal, on the server's side.
+    /// The client's principal on the server's side; empty on the client's side.
     pub principal: Principal,
     /// The negotiated flags.
     pub flags: Flags,
@@ -87,7 +87,7 @@ pub struct Established {
     secret: Secret,
 }
 
-/// The shared key.
+/// The context's key, which both sides have.
 struct Secret(Key);
 
 impl fmt::Debug for Secret {
@@ -110,9 +110,9 @@ impl Established {
         Self { principal, flags, outgoing, incoming: Incoming::new(flags, key, peer), secret: Secret(key.clone()) }
     }
 
-    /// Returns a message authentication code over the parts, which only the two sides can compute.
-    /// The integrity code of the exchange has the same key, so parts must not begin like the three
-    /// messages.
+    /// Returns a message authentication code over the parts. Only the two sides can compute it. The
+    /// integrity code of the exchange is computed with the same key over the three messages, so
+    /// `parts` must not begin like these messages.
     pub(super) fn code(&self, parts: &[&[u8]]) -> Hmac<Md5> {
         hmac(&self.secret.0, parts)
     }
@@ -198,8 +198,8 @@ pub enum NtlmError {
         /// The key's length.
         length: usize,
     },
-    /// The exchange was tampered with: its integrity code is wrong, or is missing although the
-    /// client has made one.
+    /// An attacker has changed the exchange: the integrity code is wrong, or is missing although
+    /// the client has computed one.
     Integrity,
     /// The user is unknown, the password is wrong, or anonymous clients are not accepted.
     Denied,

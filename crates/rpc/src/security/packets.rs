@@ -3,11 +3,11 @@
 //!
 //! The keys follow from the key of a security context and from an ephemeral secret, by HKDF with
 //! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. With each phase, the secret
-//! from which the next key follows is replaced, too. Secrets stolen from an end therefore do not
-//! open packets of earlier phases. The only exception is the previous phase, until its last packets
-//! have arrived or count as lost. Stolen secrets open the packets of every later phase, since no
-//! new exchange of keys takes place. Secrets stay in their boxes, since a move would leave a copy
-//! behind that is not wiped.
+//! from which the next key follows is replaced, too. So an attacker who steals the secrets of an
+//! end cannot decrypt packets of earlier phases, except for the previous phase, whose key is kept
+//! until its last packets have arrived or count as lost. The stolen secrets decrypt the packets of
+//! every later phase, since the ends never exchange new keys. Secrets stay in their boxes, since a
+//! move would leave a copy in memory that is not wiped.
 
 use super::ephemeral::AgreedSecret;
 use super::secret::hmac_of;
@@ -20,23 +20,25 @@ use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The purpose of the codes that serve as HKDF's salt. The purpose distinguishes these codes from
-/// other codes of the context.
+/// The first part of the codes that serve as HKDF's salt. It distinguishes these codes from other
+/// codes of the context.
 const SALT: &[u8] = b"obvia packets, salt\0";
-/// The purposes of the two directions' first secrets.
+/// The purpose of the first secret for packets to the server.
 const TO_SERVER: &[u8] = b"obvia packets, client to server";
+/// The purpose of the first secret for packets to the client.
 const TO_CLIENT: &[u8] = b"obvia packets, server to client";
 /// The purpose of the [`MoveKey`]: the key of the packets by which a client announces that its
 /// address may have changed.
 const MOVES: &[u8] = b"obvia packets, moves";
-/// The purposes of the two values that follow from a phase's secret.
+/// The purpose of the key that follows from a phase's secret.
 const KEY: &[u8] = b"obvia packets, key";
+/// The purpose of the next phase's secret, which follows from a phase's secret.
 const NEXT: &[u8] = b"obvia packets, next secret";
 
-/// The binary logarithm of the number of packets in a phase.
+/// The binary logarithm of the number of packets that a phase has.
 const PHASE_BITS: u32 = 20;
-/// The index in a phase from which packets of the previous phase count as lost. Far fewer packets
-/// are in flight.
+/// The index of a packet in its phase. Once a packet with this or a higher index has arrived,
+/// packets of the previous phase count as lost, since far fewer packets are in flight.
 const LATE: u64 = 1 << 16;
 
 /// A side of a connection.
@@ -82,7 +84,7 @@ pub(super) struct Packets {
     level: Level,
     own: Box<Phase>,
     peers: Box<Phase>,
-    // The peer's previous phase, until its last packets have arrived or count as lost.
+    // The peer's previous phase, until the packets that are missing from it count as lost.
     previous: Option<Box<Phase>>,
     // The phase after the peer's current phase, once a packet has claimed to belong to that next
     // phase.
@@ -117,8 +119,8 @@ impl Packets {
         Self { level, own: Phase::new(0, own), peers: Phase::new(0, peers), previous: None, coming: None }
     }
 
-    /// Follows the peer to its next phase, or forgets the previous phase, after a packet with this
-    /// sequence number was opened.
+    /// Updates the phases after a packet with this sequence number was opened: follows the peer to
+    /// its next phase, or forgets the previous phase.
     fn note(&mut self, sequence: u64) {
         if sequence >> PHASE_BITS > self.peers.number
             && let Some(coming) = self.coming.take()
@@ -158,7 +160,8 @@ impl Cipher for Packets {
         } else {
             self.own.key.encrypt_inout_detached(&nonce(number), datagram, [].as_mut_slice().into())
         };
-        // Encryption fails only for messages of many gigabytes. No receiver accepts this tag.
+        // Encryption fails only for messages of many gigabytes. The packet then gets a tag of
+        // zeros, which no receiver accepts.
         sealed.map_or([0; TAG], Into::into)
     }
 
@@ -231,7 +234,7 @@ mod tests {
         assert!(!other.open(NUMBER, &mut sealed, &tag), "of another level");
     }
 
-    /// The two ends of a connection, with packets from the first end to the second.
+    /// The two ends of a connection. The tests send packets from the first end to the second.
     struct Ends(Packets, Packets);
 
     impl Ends {

@@ -3,15 +3,16 @@
 //!
 //! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
 //! security context, as in a bind, and ephemeral public keys. Once both ends have the context, each
-//! *seals* the exchange: it sends a code with the context's key over all legs so far and over the
-//! *place*. The place is the host where the connection ends: for the client the host that it has
-//! called, for the server the address at which the client reached it. Each end thereby learns that
-//! the peer knows the password, has seen these very legs and agrees about the place. A relay that
-//! forwards an exchange to a server at another place gets no seal that is valid there, and cannot
-//! make one.
+//! *seals* the exchange: it sends a code, computed with the context's key, over all legs so far and
+//! over the *place*. The place is the server's host: the client uses the host that it has called,
+//! and the server uses the address at which the client reached it. A valid seal proves that the
+//! peer knows the password, has seen the same legs, and uses the same place. A relay that forwards
+//! an exchange to a server at another place gets no seal that is valid there, and cannot compute
+//! one.
 //!
-//! The keys of packets follow from the context's key and from the secret of the two ephemeral keys.
-//! Without that secret, a password that becomes known later does not open recorded packets.
+//! The keys of packets follow from the context's key and from the secret that the two ephemeral
+//! keys yield. An attacker who learns the password later does not have this secret, and so cannot
+//! decrypt recorded packets.
 //!
 //! A leg is a header of eight bytes, a public key in the legs Begin and Made, a token, and zeros up
 //! to a multiple of eight. Numbers are little endian.
@@ -38,13 +39,14 @@ const VERSION: u8 = 2;
 /// The greatest length of a leg, in bytes.
 pub const LEG_MAX: usize = HEADER + PUBLIC_KEY + TOKEN_MAX;
 
-/// The level of a proof's security context. The level does not depend on the protection of packets,
-/// because the context's key has to be secret in any case.
+/// The level of a proof's security context. It is the same for every protection of packets, because
+/// the context's key has to be secret in any case.
 pub const CONTEXT_LEVEL: Level = Level::Integrity;
 
-/// The purposes of the seals, which distinguish the two seals from each other and from other codes
-/// with the same key.
+/// The first part of the client's sealed data. It distinguishes the seal from the server's seal,
+/// and from other codes with the same key.
 const CLIENT_SEAL: &[u8] = b"obvia proof, the client's seal\0";
+/// The first part of the server's sealed data.
 const SERVER_SEAL: &[u8] = b"obvia proof, the server's seal\0";
 
 /// The kind of a leg.
@@ -53,7 +55,7 @@ const SERVER_SEAL: &[u8] = b"obvia proof, the server's seal\0";
 pub enum LegKind {
     /// The client's first leg: its token begins a security context.
     Begin = 1,
-    /// A further token of the context; the exchange continues.
+    /// A further token of the context, which needs an answer.
     Token = 2,
     /// The server's last token, which may be empty: the server has the context.
     Made = 3,
@@ -141,8 +143,8 @@ impl<'a> Leg<'a> {
     }
 }
 
-/// The transcript of all legs so far. Each leg contains its length, so that their concatenation is
-/// unambiguous.
+/// The transcript of all legs so far, and the place. Each leg contains the length of its token, so
+/// that the concatenation of the legs is unambiguous.
 #[derive(Debug)]
 struct Transcript {
     place: String,
@@ -162,8 +164,8 @@ impl Transcript {
         context.check_code(&self.parts(purpose, &self.place_length()), seal)
     }
 
-    /// Creates the packets' protection, if the level demands it. The client's seal is part of the
-    /// transcript by now.
+    /// Creates the protection of packets, if the level demands it. The transcript must already
+    /// contain the client's seal.
     fn guard(
         &self,
         context: &dyn SecurityContext,
@@ -175,8 +177,8 @@ impl Transcript {
             return Ok(None);
         }
         let (packets, moves) = Packets::new(context, secret, &self.legs, side, level)?;
-        // The client gets the server's seal last, so it knows that the server has the keys: the
-        // server creates them before it sends its seal.
+        // The server creates its keys before it sends its seal. The client calls this function
+        // after it has received the seal, so it knows that the server has the keys.
         Ok(Some(Guard { cipher: Box::new(packets), peer_has_keys: side == Side::Client, moves }))
     }
 
@@ -204,8 +206,8 @@ pub struct Prover {
 pub enum Next {
     /// The client has to send this leg.
     Leg(Vec<u8>),
-    /// The proof is complete: the server knows the password, too. The guard protects packets from
-    /// now on, if there is one.
+    /// The proof is complete: the server has proved that it knows the password. If there is a
+    /// guard, it protects packets from now on.
     Proved(Option<Guard>),
 }
 
@@ -214,8 +216,8 @@ pub enum Next {
 enum Proving {
     /// The first leg was not sent yet.
     New,
-    /// The security context is being established; `is_made` tells whether this side has established
-    /// the context.
+    /// The security context is being established. `is_made` tells whether the client's side of the
+    /// context is already established.
     Tokens { is_made: bool, own: Ephemeral },
     /// The server's seal is expected.
     Sealed { secret: AgreedSecret },
@@ -224,8 +226,8 @@ enum Proving {
 }
 
 impl Prover {
-    /// Creates a proof by a new security context for [`CONTEXT_LEVEL`], to the server that was
-    /// called at `place`. `level` is the protection of packets.
+    /// Creates a proof for the server that was called at `place`. `context` must be new, and have
+    /// the level [`CONTEXT_LEVEL`]. `level` is the protection of packets.
     #[must_use]
     pub fn new(Security { kind, context, .. }: Security, level: Level, place: &str) -> Self {
         Self { kind, level, context, transcript: Transcript::new(place), stage: Proving::New }
@@ -261,7 +263,7 @@ impl Prover {
             }
             (Proving::Tokens { is_made, own }, LegKind::Made, Some(key)) => {
                 self.transcript.legs.extend(answer);
-                // The server's last token has no answer.
+                // The server's last token must complete the context, and needs no answer.
                 let is_settled = if is_made {
                     token.is_empty()
                 } else {
@@ -329,7 +331,7 @@ pub struct Verdict {
     pub answer: Vec<u8>,
     /// The client's identity, once it is proved.
     pub proved: Option<Authenticated>,
-    /// The protection of the packets after this answer.
+    /// The protection of the packets that follow this answer.
     pub guard: Option<Guard>,
 }
 
@@ -373,7 +375,7 @@ impl Verifier {
         self.step(wanted, context, token)
     }
 
-    /// Performs the next step of the context.
+    /// Performs the next step of the context with the client's token.
     fn step(
         &mut self,
         wanted: Wanted,

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 /// A key of 128 bits.
 pub(super) type Key = Zeroizing<[u8; 16]>;
 
-/// The password hash by which NTLM authenticates users, NTOWFv1 (MS-NLMP 3.3.1). The hash is
-/// equivalent to the password.
+/// The password hash by which NTLM authenticates users, NTOWFv1 (MS-NLMP 3.3.1). An attacker can
+/// use the hash in place of the password.
 #[derive(Clone)]
 pub struct NtHash(Key);
 
@@ -51,7 +51,8 @@ pub(super) fn hmac_of<M>(key: &[u8], parts: &[&[u8]]) -> M
 where
     M: Mac + KeyInit<KeySize = U64>,
 {
-    // A shorter key is padded with zeros to a block (RFC 2104 2); the padded block is a full key.
+    // HMAC pads a shorter key with zeros to a block (RFC 2104 2). So the padded block is an
+    // equivalent key, of full length.
     let mut block = Zeroizing::new([0; 64]);
     block[..key.len()].copy_from_slice(key);
     let mut mac = <M as KeyInit>::new((&*block).into());
@@ -64,7 +65,7 @@ pub(super) fn hmac_value(key: &[u8; 16], parts: &[&[u8]]) -> Key {
     Zeroizing::new(hmac(key, parts).finalize().into_bytes().into())
 }
 
-/// Returns a code of the concatenated parts that cannot be computed without the key (HMAC-MD5).
+/// Returns a code of the concatenated parts (HMAC-MD5). It cannot be computed without the key.
 pub fn code_of(key: &[u8; 16], parts: &[&[u8]]) -> u128 {
     u128::from_le_bytes(hmac(key, parts).finalize().into_bytes().into())
 }

@@ -2,8 +2,8 @@
 //! (RFC 4178, MS-SPNG).
 //!
 //! The client lists its mechanisms, and may add the first token of its most preferred mechanism. If
-//! the mechanism supports signatures, both sides sign the list at the end, byte by byte as it was
-//! received.
+//! the mechanism supports signatures, both sides sign the list at the end. The signatures cover the
+//! exact bytes of the list in the client's first token.
 
 mod acceptor;
 mod der;
@@ -50,7 +50,7 @@ pub enum SpnegoError {
     NoMechanism,
     /// The peer has rejected the negotiation.
     Rejected,
-    /// The state is unknown.
+    /// The number of the negotiation's state is unknown.
     State {
         /// The state's number.
         state: u8,
@@ -69,8 +69,8 @@ impl From<NtlmError> for SpnegoError {
     }
 }
 
-/// Signs the list of mechanisms. The signature counts as a message, but the cipher stream starts
-/// again afterwards (MS-SPNG 3.3.5.1).
+/// Signs the list of mechanisms. The signature uses a sequence number like that of a message, but
+/// the cipher stream starts again afterwards (MS-SPNG 3.3.5.1).
 fn sign(made: &mut Established, list: &[u8]) -> Result<Vec<u8>, SpnegoError> {
     let signature = made.outgoing.protect(&mut list.to_vec(), None)?;
     made.outgoing.rewind();

@@ -1,5 +1,5 @@
-//! Tests of associations protected by NTLM and SPNEGO: the test transfers the bytes between client
-//! and server, and tampers with them.
+//! Tests of associations protected by NTLM and SPNEGO. The tests transfer the bytes between client
+//! and server, and change some of them.
 
 use super::context::{NtlmAcceptor, initiate};
 use super::credentials::{AccountTable, Credential};
@@ -137,7 +137,7 @@ fn every_bit_of_a_protected_request_is_authenticated() {
             let mut pair = Pair::bound(AuthType::NTLM, level);
             pair.call(0, b"pay ten to whom it may concern");
             pair.client.output()[at] ^= 1 << (at % 8);
-            // A changed length may make the server wait for more.
+            // If a length was changed, the server may wait for more bytes.
             assert!(matches!(pair.ask(), Err(_) | Ok(None)), "byte {at} at level {level:?}");
         }
     }

@@ -20,8 +20,8 @@ pub struct ServerCall<'a> {
     slot: NonNull<[u8; INLINE_MAX]>,
     target: u64,
     opnum: u16,
-    // Whether the response's frame was placed in an area. The response then refers to the area even
-    // if its frame would fit the slot.
+    // Whether the response's frame is in an area. If so, the response refers to the area even if
+    // its frame would fit the slot.
     in_area: bool,
     call_id: u32,
     tx: &'a mut Tx,
@@ -30,18 +30,18 @@ pub struct ServerCall<'a> {
     turns: u8,
 }
 
-/// The maximum number of region look-ups in one call. A call needs one for each of its arrays by
-/// reference; the limit stops callers that keep changing a reference while the server reads it. A
-/// stub calls itself again after its look-ups, so the number also limits the depth of that
-/// recursion.
+/// The maximum number of region look-ups in one call. A call needs one look-up for each of its
+/// arrays by reference. A hostile caller could cause more by changing references while the server
+/// reads them. A stub calls itself again after its look-ups, so this number also limits the depth
+/// of the recursion.
 const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.
 ///
 /// An answer is a word. Results have the method's return value in the lower half and the length of
 /// their frame in the upper half. A fault has its status in the lower half, and of the upper half
-/// only the topmost bit is set. A failed method's answer is the HRESULT, sign-extended to 64 bits,
-/// so that one comparison distinguishes results from everything else.
+/// only the topmost bit is set. A failed method's answer is the HRESULT, sign-extended to 64 bits.
+/// So both kinds of failures are negative as signed numbers, and results are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 #[must_use]
@@ -63,7 +63,7 @@ impl Answer {
         Self(status.0 as u64 | Self::FAULT)
     }
 
-    /// Whether an answer without results is the HRESULT of a failed method, not a fault.
+    /// Whether a negative answer is the HRESULT of a failed method. If not, it is a fault.
     const fn is_failure(self) -> bool {
         (self.0 >> 32) as u32 == u32::MAX
     }
@@ -109,7 +109,7 @@ impl ServerCall<'_> {
     /// caller is gone.
     #[inline]
     pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
-        // A caller waits for its response before it calls again, so credit is never short.
+        // The connection has credit, because a caller waits for the response before it calls again.
         if length <= INLINE_MAX {
             return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
         }
@@ -131,12 +131,13 @@ impl ServerCall<'_> {
         self.turns <= TURNS_MAX && self.regions.select(at, is_written, reference)
     }
 
-    /// Maps a region that the caller handed over before this call.
+    /// Maps a region that the caller has passed before this call: see
+    /// [`super::Channel::pass_region`].
     ///
     /// # Errors
     ///
-    /// If the caller has handed over no region with this number, the number is in use, or too many
-    /// or too large regions of the caller are mapped.
+    /// If the caller has passed no region with this number, if the number is in use, or if the
+    /// caller's mapped regions are too many or too large.
     pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
         self.tx.admit_region(self.regions, number)
     }
@@ -150,13 +151,13 @@ impl ServerCall<'_> {
         self.tx.guard(guard)
     }
 
-    /// Releases a region that the caller has ended.
+    /// Releases a region that the caller does not use any more.
     pub fn forget_region(&mut self, number: u16) {
         self.regions.forget(number);
     }
 
-    /// Returns memory for a response's frame in an area, even if the frame would fit a slot. `None`
-    /// in the cases in which [`Self::reply`] fails.
+    /// Returns memory in an area for a response's frame, even if the frame would fit a slot.
+    /// Returns `None` in the cases in which [`Self::reply`] fails.
     pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.response_frame(length, 0, Seconds::<1>).ok()
@@ -198,10 +199,10 @@ impl ServerCall<'_> {
         }
     }
 
-    /// Publishes a fault, or the HRESULT of a failed method. A failed method has no results,
-    /// regardless of its frame. Its error information travels in the frame of a fault, which no
-    /// proxy takes for results. Results that got no area travel as a failed method, with the reason
-    /// as error information.
+    /// Publishes a fault, or the HRESULT of a failed method. The results of a failed method are not
+    /// sent. Its error information travels in the frame of a fault, so that no proxy mistakes it
+    /// for results. If there was no memory for results, the answer is sent like that of a failed
+    /// method, with the reason as error information.
     #[cold]
     #[inline(never)]
     fn publish_failure(&mut self, answer: Answer) {
@@ -247,7 +248,8 @@ pub fn set_words(words: fn(u32) -> Option<Words>) {
 
 /// The service at a server's connection.
 pub trait Service {
-    /// Executes a call on its target. The frame that `call` returned last is the answer's frame.
+    /// Executes a call on its target. The answer's frame is in the memory that the methods of
+    /// `call` returned last.
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
 
     /// Announces that the next dispatched call has no response.
@@ -256,16 +258,17 @@ pub trait Service {
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
-    /// Reports that the caller has cancelled the call that was answered last, and has not taken the
+    /// Reports that the caller has cancelled the call that was answered last, and did not read the
     /// response.
     fn abandoned(&mut self);
 
-    /// Drops the state that is no longer needed, after an alarm has interrupted a wait.
+    /// Drops state that is no longer needed. The serving loop calls this method after an alarm has
+    /// interrupted its wait.
     fn tidy(&mut self);
 }
 
-/// The limit of a wait for the next message. The limit may be long, because removed targets and the
-/// end of the connection interrupt the wait.
+/// The limit of a wait for the next message. The limit can be long, because the removal of targets
+/// and the end of the connection interrupt the wait.
 const IDLE: Seconds<3600> = Seconds;
 
 /// The end of a wait for a message.
@@ -360,8 +363,8 @@ pub enum Arrived<'p, 'a> {
     Other(Message<'a>, &'a mut Tx),
 }
 
-/// Waits for the next message, for an hour at most. A call is constructed in `place` and stays
-/// there, because moving it would take as long as a small method.
+/// Waits for the next message, for an hour at most. A received call is constructed in `place` and
+/// is not moved, because a move would take as long as a small method.
 ///
 /// # Errors
 ///
@@ -417,14 +420,14 @@ impl<'a> ServerCall<'a> {
     }
 }
 
-/// The outcome of handling a message, or of a wait without one. The variants without data keep the
-/// result of a wait in two registers.
+/// The outcome of handling a message, or of a wait without a message. Most variants have no data,
+/// so that two registers hold the result of a wait.
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// The peer knows that its message was taken, because it got an answer.
+    /// The message got an answer, which tells the peer that the message was consumed.
     Answered,
-    /// The message got no answer, so the peer does not know that it was taken.
+    /// The message got no answer, so the peer has to be told that the message was consumed.
     Unanswered,
     /// An alarm was rung, and the service has tidied up.
     Alarm,
@@ -435,7 +438,7 @@ pub enum Attended {
 }
 
 impl Attended {
-    /// Tells the peer that its message was taken, if there was one.
+    /// Tells the peer that its message was consumed, if there was a message without an answer.
     ///
     /// # Errors
     ///

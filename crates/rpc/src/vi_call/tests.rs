@@ -34,7 +34,7 @@ fn exchange(sent: usize, answered: usize) -> (Result<Vec<u8>, CallError>, Result
             let request = listener.wait(LIMIT).unwrap();
             let mut window = accept(&nic, request, &Options::default(), LIMIT).unwrap();
             let outcome = serve_next(&mut window, &mut Answers(answered), LIMIT).map(drop);
-            // A window that has answered stays until the client has the answer.
+            // If the server has answered, its window is kept until the client has the answer.
             let window = outcome.is_ok().then_some(window);
             (outcome, window)
         });

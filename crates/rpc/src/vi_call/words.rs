@@ -15,7 +15,7 @@ const HEADER: usize = 16;
 /// COM's error information (MS-DCOM 2.2.21). Each text may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// The cause, for users.
+    /// The cause of the failure, in words for users.
     pub description: String,
     /// The name of the object or component that failed.
     pub source: String,

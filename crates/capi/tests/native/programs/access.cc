@@ -38,7 +38,7 @@ void say(const char *line)
     std::fflush(stdout);
 }
 
-// A token that counts its copies, and thus the copies of the rule that contains the token.
+// A token that counts the existing tokens, and thus the copies of the rule that contains a token.
 struct Token {
     explicit Token(std::atomic<int> &count) : count_(count) { ++count_; }
     Token(const Token &other) : count_(other.count_) { ++count_; }
@@ -68,7 +68,7 @@ void rules_are_given_back()
     const obvia_callers nothing = {nullptr, nullptr, nullptr};
     CHECK(obvia_set_access(object.get(), &nothing) == E_POINTER && obvia_set_access(nullptr, nullptr) == E_POINTER);
     CHECK(obvia_set_default_access(nullptr) == E_POINTER && obvia_set_audit(nullptr, nullptr, nullptr) == E_POINTER);
-    // Without a default rule the call would admit every user, so it is refused.
+    // Without a default rule, this call would give every user access, so it fails.
     CHECK(obvia_admit_other_users() == E_INVALIDARG);
 }
 

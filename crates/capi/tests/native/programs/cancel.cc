@@ -55,7 +55,8 @@ public:
             try {
                 throw obvia::error(E_INVALIDARG, "too long").with_source("sleeper").with_help("sleeper.chm", 7);
             } catch (obvia::error &failure) {
-                // An error that is created again from the HRESULT keeps its description.
+                // An error that is created from the HRESULT of an earlier error has the same
+                // description.
                 throw obvia::error(failure.leave());
             }
         });
@@ -67,7 +68,7 @@ private:
 
 using Count = HRESULT (ISleeper::*)(int32_t *count);
 
-// Repeats a call until its result is `wanted`.
+// Calls `count` until its result is `wanted`.
 void becomes(ISleeper *object, Count count, int32_t wanted)
 {
     const auto latest = steady_clock::now() + std::chrono::minutes(1);
@@ -176,7 +177,7 @@ void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
         CHECK(call(object) == S_OK);
     });
     first.join();
-    // The second thread may get the connection of the first.
+    // The second thread may get the connection that the first thread has used.
     std::thread second([=] { CHECK(object->Sleep(200) == S_OK); });
     becomes(object, &ISleeper::Sleeping, 1);
     obvia_cancel(canceller);
@@ -199,10 +200,11 @@ void what_is_known_of_a_failure_arrives(ISleeper *object)
     obvia_error_info info;
     obvia_get_error_info(result, &info);
     CHECK(info.description == std::string("too long") && info.source == failure.source());
-    // The thread has no description for any other HRESULT.
+    // The thread's last failure had another HRESULT, so there is no description.
     obvia_get_error_info(E_FAIL, &info);
     CHECK(!*info.description && !*info.source && !*info.help_file && !info.help_context);
-    // A failure without details, or with a text that is not UTF-8, does not get an earlier text.
+    // A failure without details, or with a text that is not UTF-8, does not get the text of an
+    // earlier failure.
     for (const bool has_text : {false, true}) {
         obvia_fail(E_FAIL, "an earlier failure");
         CHECK((has_text ? obvia_fail_unforeseen(E_FAIL, "\xff", 1) : obvia_fail_with(E_FAIL, nullptr)) == E_FAIL);

@@ -78,8 +78,8 @@ void make(const char *server)
     }
 }
 
-// A registered class is created in the same process, and its factory is freed with the
-// registration.
+// Creates an object of a class that this process has registered. The end of the registration frees
+// the class's factory.
 void make_here()
 {
     const auto made = std::make_shared<int32_t>(0);

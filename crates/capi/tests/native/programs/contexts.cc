@@ -85,7 +85,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool is_used_ = false, is_closed_ = false;
-    // States may be run down after the object of the server has ended.
+    // Static, because states may be run down after the server's object has ended.
     static inline std::atomic<int32_t> ended_{0};
 };
 
@@ -102,7 +102,8 @@ void call()
     CHECK(used == S_OK && number == 42);
     int32_t ended = 0;
     CHECK(states->Ended(&ended) == S_OK && ended == 1);
-    // If no handle can be made for a state, the method still owns the state.
+    // Opens handles until no further handle can be made. The method still owns the state for which
+    // no handle was made, and frees it.
     HRESULT opened = S_OK;
     for (int at = 0; at <= 65536 && opened == S_OK; at++) {
         opened = states->Open(&handle);

@@ -80,7 +80,7 @@ public:
     }
 };
 
-// Records events. If the sink has its own connection, the event ends that connection.
+// A sink that records events. If the sink has its own connection, an event ends that connection.
 class EventSink final : public obvia::implements<EventSink, IEventSink> {
 public:
     explicit EventSink(std::atomic<int32_t> &received, obvia::connection *own = nullptr) : received_(received), own_(own) {}
@@ -184,7 +184,7 @@ int main(int count, char **words)
     for (const char *name : {"plain", "valued"}) {
         check_events(obvia::connect<IEventSource>(name));
     }
-    // The same test in one process.
+    // The same test with a source of this process.
     check_events(obvia::make<EventSource>());
     check_events(obvia::make<EventSourceWithValues>());
     std::puts("ok");

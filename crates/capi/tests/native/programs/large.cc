@@ -56,7 +56,7 @@ public:
     }
 };
 
-// A request with an invalid flag, which a proxy would not send.
+// Sends a request with an invalid flag, which a proxy would not send.
 void invalid_values_are_refused(const obvia::com_ptr<ILarge> &large)
 {
     const obvia_calls *calls = nullptr;

@@ -73,8 +73,8 @@ private:
     int32_t next_ = 0;
 };
 
-// The same object, implemented by methods with values. Its [local] methods have the same form as in
-// C.
+// The same object with methods that take and return values. The [local] methods have the same form
+// as in C.
 class Values final : public obvia::implementation<INamedNumbers> {
 public:
     void Skip(uint32_t count) override { numbers_->Skip(count); }

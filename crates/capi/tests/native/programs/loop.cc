@@ -99,7 +99,7 @@ extern "C" void serve_by_worker(obvia_connection *connection, void *context)
     const uint32_t own = static_cast<uint32_t>(getpid());
     obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
     while (call) {
-        // The receiving thread knows the caller before the dispatch.
+        // On the receiving thread, the caller is known before the dispatch.
         CHECK(obvia::get_caller().process != own);
         call = obvia_reply_and_wait(connection, worker.perform(connection, call));
     }

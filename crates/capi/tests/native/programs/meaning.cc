@@ -1,5 +1,5 @@
-// Two interfaces with one IID. The program has to end when it is loaded: main() would call a method
-// of one interface by the declaration of the other.
+// Two interfaces with one IID. The program has to end before main(), which would call a method of
+// one interface by the declaration of the other interface.
 #include "meaning.h"
 #include "meaning_later.h"
 

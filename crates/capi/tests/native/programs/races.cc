@@ -6,8 +6,9 @@
 //                         serves them. "careless" is like "runtime", but the object's callers race.
 //     program call        calls the object from several threads, and prints "ok"
 //
-// libobvia is not instrumented, so its synchronization of objects between threads is not visible.
-// All objects are therefore created before libobvia has a thread, and kept until the end.
+// libobvia is not instrumented. So the sanitizer does not see that libobvia orders the creation of
+// an object before the object's use by other threads. All objects are therefore created before
+// libobvia has a thread, and kept until the end.
 #include "races.h"
 
 #include <obvia.hpp>
@@ -29,7 +30,7 @@ namespace {
 
 constexpr int32_t THREADS = 4, TURNS = 300;
 
-// The number of calls of Add() that all threads together make at their beginning.
+// The number of calls of Add() that all threads together make before they meet for the second time.
 constexpr int32_t FIRST_ADDS = 6 * THREADS;
 
 [[noreturn]] void fail(const char *what, int line)
@@ -70,7 +71,8 @@ public:
     HRESULT Add(int32_t by, int64_t *sum) override
     {
         std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-        // Unlike the mutex, the relaxed counter does not order the threads' accesses to `sum_`.
+        // The counter is relaxed, so that it does not order the threads' accesses to `sum_`, as the
+        // mutex does.
         if (is_careful_ || adds_.fetch_add(1, std::memory_order_relaxed) < FIRST_ADDS) {
             lock.lock();
         }
@@ -149,9 +151,8 @@ private:
 };
 
 // Orders the accesses to the memory of a closed connection before the accesses to the memory of
-// later connections. The sanitizer does not see that libobvia unmaps the memory of a closed
-// connection. A later connection may get the same addresses, and would otherwise seem to race with
-// the closed one.
+// later connections. A later connection may get the same addresses. The sanitizer does not see that
+// libobvia has unmapped the memory before, and would report a race.
 void follow_closed_connections()
 {
     static std::mutex closing;
@@ -197,7 +198,8 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Make(turn, member.put()));
     obvia::check(member->Get(&number));
     CHECK(number == turn);
-    // An object of the server, and an object of this process, which is called back.
+    // First passes an object of the server, and then an object of this process, which the server
+    // calls back.
     obvia::check(races->Ask(member.get(), &number));
     CHECK(number == turn);
     obvia::check(races->Ask(own[static_cast<std::size_t>(turn) + 1].get(), &number));
@@ -224,14 +226,15 @@ void meet(std::atomic<int32_t> &missing)
     }
 }
 
-// Several threads share a proxy and memory.
+// Calls the server from several threads, which share a proxy and memory.
 //
-// The sanitizer does not notice that memory which a connection no longer uses becomes the memory of
-// another connection. So all connections exist before the first of them exchanges its memory for a
-// larger one. The connections exchange their memory one after another, while Add() orders the
-// server's threads. No thread ends, which would close its connections, before all threads are done.
-// The server keeps an object of this process, since a server closes its connections to a process of
-// which it has no object.
+// The sanitizer does not notice when a connection gets memory that another connection used before,
+// and would report a race. So all connections exist before the first of them replaces its memory by
+// a larger one. The connections replace their memory one after another: `growing` orders the
+// threads of this process, and the mutex in Add() orders the server's threads. The end of a thread
+// closes its connections, so no thread ends before all threads are done. A server closes its
+// connections to a process of which it has no object, so the server keeps an object of this
+// process.
 void call()
 {
     const members own_members = make_members();

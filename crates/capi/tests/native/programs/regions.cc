@@ -209,7 +209,7 @@ void arrays_are_written_where_they_are(const object &regions)
         CHECK(regions->Fill(7, 30, 40, &used, values.data()) == S_OK && used == 30);
         CHECK(values[0] == 7 && values[29] == 36 && values[40] == 42);
         CHECK(regions->Fill(7, 0, 0, &used, values.data()) == S_OK && used == 0);
-        // The method claims to have written more than the array's length.
+        // The method returns a count of written elements that exceeds the array's length.
         CHECK(FAILED(regions->Fill(7, 50, 40, &used, values.data())));
         CHECK(regions->Double(13, values.data()) == E_FAIL);
     }
@@ -241,9 +241,9 @@ void mapped_arrays_are_never_copied(const object &regions)
     CHECK(std::strstr(obvia_error_text(E_INVALIDARG), "obvia_share"));
 }
 
-// By the count that it returns, the method says how many of the array's elements it has used. If
-// the count exceeds the array, the server itself fails the call with RPC_X_BAD_STUB_DATA. The
-// client's check would fail it with RPC_E_INVALID_DATA.
+// Calls methods that change the number of the array's elements by the count that they return. If
+// this count exceeds the array, the server fails the call with RPC_X_BAD_STUB_DATA.
+// RPC_E_INVALID_DATA would mean that only the client had noticed the error.
 void counts_may_change(const object &regions)
 {
     constexpr HRESULT BAD_STUB_DATA = static_cast<HRESULT>(0x800706f7);
@@ -272,7 +272,8 @@ void counts_may_change(const object &regions)
     }
 }
 
-// Returns the time to share memory, pass it and free it, in nanoseconds.
+// Returns the time in nanoseconds that it takes to allocate shared memory, pass it in a call, and
+// free it.
 int64_t time_of_map(const object &regions, std::size_t bytes)
 {
     uint8_t first = 0, last = 0;
@@ -306,7 +307,8 @@ void memory_comes_and_goes(const object &regions)
         memory.elements<int32_t>()[1] = turn;
         CHECK(sum(regions, memory.elements<int32_t>(), &place) == turn);
     }
-    // The new memory most likely has the same address.
+    // The private memory and the next shared memory most likely have the same address as the shared
+    // memory that was freed before them.
     for (int32_t turn = 0; turn < 10; turn++) {
         {
             const obvia::shared_memory memory(1 << 20);
@@ -316,7 +318,7 @@ void memory_comes_and_goes(const object &regions)
         std::vector<int32_t> own(1 << 18, 1);
         CHECK(sum(regions, own, &place) == 1 << 18);
     }
-    // The number exceeds a connection's limit of regions.
+    // 200 exceeds the maximum number of regions of a connection.
     std::vector<obvia::shared_memory> many;
     for (int32_t at = 0; at < 200; at++) {
         many.emplace_back(4096, OBVIA_WRITE);
@@ -327,8 +329,8 @@ void memory_comes_and_goes(const object &regions)
             CHECK(sum(regions, many[static_cast<std::size_t>(at)].elements<int32_t>(), &place) == at);
         }
     }
-    // Each call passes two regions. For most of these pairs, the connection's table of regions has
-    // the same preferred place for both.
+    // Each call passes two regions. Most of these pairs collide: both regions have the same
+    // preferred place in the connection's table of regions.
     for (std::size_t at = 0; at < 200; at++) {
         const auto from = many[at].elements<uint8_t>(), to = many[(at + 64) % 200].elements<uint8_t>();
         CHECK(regions->Copy(4096, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4096) == 0);
@@ -402,7 +404,7 @@ void methods_lend(const object &regions)
     }
 }
 
-// The text of an earlier failure does not belong to a failure of the proxy itself.
+// Tests that a failure of the proxy itself does not have the text of an earlier failure.
 void failures_of_proxies_have_no_earlier_text(const object &regions)
 {
     uint32_t count = 0;
@@ -412,8 +414,8 @@ void failures_of_proxies_have_no_earlier_text(const object &regions)
     CHECK(!std::strstr(obvia_error_text(E_OUTOFMEMORY), "earlier"));
 }
 
-// Requests for Sum with its array by reference, as a hostile client writes them. Calls of Sum by
-// reference have an opnum of their own, after the opnum of the last method.
+// Sends requests for Sum as a hostile client would write them, with the array by reference. Calls
+// of Sum by reference have an opnum of their own, after the opnum of the last method.
 void hostile_references_are_refused(const object &regions)
 {
     const uint16_t opnum = 16;
@@ -428,7 +430,7 @@ void hostile_references_are_refused(const object &regions)
         std::memcpy(calls->slot, &request, sizeof request);
         return obvia_exchange(calls, OBVIA_REQUEST(opnum, sizeof request), proxy->target);
     };
-    // The test finds the number of the memory on this connection by trial.
+    // The test finds the number of the memory's region on this connection by trial.
     uint64_t tag = 0;
     for (uint64_t number = 1; number <= 64 && tag == 0; number++) {
         const obvia_reply reply = call(1024, number << 48);

@@ -66,7 +66,7 @@ void those_with_accounts_are_let_in(const std::string &binding)
     better.replace(better.find("integrity"), std::strlen("integrity"), "privacy");
     const obvia::com_ptr<IWitness> witness = obvia::connect<IWitness>(better);
     CHECK(obvia_set_credentials(nullptr, "another", "") == S_OK);
-    // The existing connection keeps its credentials, and a new connection with wrong credentials is
+    // The existing connection is not affected by the wrong credentials, and a new connection is
     // refused.
     is_called_by(witness.get(), "6 /Guest 127.0.0.1", __LINE__);
     CHECK(connected(better) == E_ACCESSDENIED);

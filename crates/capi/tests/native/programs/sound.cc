@@ -40,7 +40,8 @@ void go(Way way)
     }
 }
 
-// An object whose first interface is not the requested one.
+// An object whose first interface, IFirst, is not the interface that the tests of Find() and Take()
+// request.
 class Two final : public obvia::implementation<IFirst, ISecond> {
 public:
     int32_t First() override { return 1; }
@@ -78,7 +79,8 @@ private:
     int32_t number_ = 0;
 };
 
-// An object whose method Take() expects a pointer to the interface of the IID, as COM specifies.
+// An object whose method Take() expects that its argument points to the interface of the IID, as
+// COM specifies.
 class Plain final : public obvia::implements<Plain, ISound> {
 public:
     explicit Plain(bool *is_gone = nullptr) : is_gone_(is_gone) {}
@@ -150,7 +152,7 @@ public:
     }
     HRESULT Measure(const Open *open, uint32_t *count) override
     {
-        // In C, the structure has room for one element.
+        // The copy includes one element of the array, for which the structure has room in C.
         const Open copy = *open;
         *count = copy.count;
         return S_OK;
@@ -185,13 +187,13 @@ void methods_of_this_process_that_throw_return_nothing()
 {
     const obvia::com_ptr<ISound> sound = obvia::make<Sound>();
     results_of_methods_that_throw_are_null(sound);
-    // The caller owns the value that the method has stored.
+    // The method has stored a value before it failed, and the caller owns this value.
     Link *list = nullptr;
     CHECK(sound->Changes(THROWS, &list) < 0 && list->number == 2);
     Link_free(list, 1);
 }
 
-// Callers get the text of an exception other than obvia::error only if the program says so.
+// Callers get the text of an exception other than obvia::error only if the program allows it.
 void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr<ISound> &sound)
 {
     Link *list = nullptr;
@@ -239,7 +241,7 @@ void empty_arrays_are_missing(const obvia::object<IArrays> &arrays)
     more.assign(1000, 2);
     CHECK(arrays.Sum(given, more) == 2000);
     CHECK(arrays.Sum(given, obvia::span<const int32_t>(more.data(), 0)) == -1);
-    // The elements of this array have another type in the values' form.
+    // In methods with values, the elements of this array have another type than in C.
     std::vector<obvia::object<ISound>> objects;
     objects.reserve(1);
     CHECK(!arrays.Has(given, objects));
@@ -253,8 +255,8 @@ void arrays_of_this_process_may_be_missing()
     empty_arrays_are_missing(obvia::com_ptr<IArrays>(obvia::make<Arrays>()));
 }
 
-// Calls a method that fills an array with objects and lists. The objects and lists that were in the
-// array before are freed.
+// Calls a method that fills arrays with objects and lists. The previous objects and lists in the
+// arrays are freed.
 void filled_arrays_free_what_they_held()
 {
     const obvia::object<IArrays> arrays = obvia::com_ptr<IArrays>(obvia::make<Arrays>());
@@ -307,7 +309,8 @@ void call()
     const obvia::com_ptr<ISound> sound = obvia::connect<ISound>("sound");
     results_of_methods_that_throw_are_null(sound);
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
-        // The server has freed and replaced its copy; the caller keeps its argument.
+        // The server's method has freed and replaced its own copy; the caller's argument is
+        // unchanged.
         obvia::owned<Link> list = obvia::owned<Link>::copy({1, nullptr});
         CHECK(sound->Changes(way, list.in_out()) < 0 && list->number == 1);
     }
@@ -320,7 +323,7 @@ public:
     explicit Farewell(int &ends) : ends_(ends) {}
     ~Farewell()
     {
-        // A destructor may pass the object on, for example to report its end.
+        // A destructor may create references to the object, for example to report the object's end.
         const obvia::object<ISound> own = self();
         CHECK(own.as<IUnknown>());
         ends_++;
@@ -360,7 +363,8 @@ void destructors_may_count_their_object()
     CHECK(ends == 2);
 }
 
-// The object of a call lives until the call is over, even if the result replaces the pointer to it.
+// Tests that the called object lives until the call is over, even if the call's result replaces the
+// last pointer to the object.
 void an_object_may_be_replaced_by_what_it_returns()
 {
     bool is_gone = false;

@@ -46,7 +46,8 @@ private:
     std::atomic<int32_t> total_{0};
 };
 
-// The identity of the object is the same through each of its interfaces.
+// Tests that all interfaces of the object, including those of its marshaler, lead to the same
+// identity.
 void the_marshaler_is_a_part_of_the_object(const obvia::com_ptr<ITally> &tally)
 {
     IUnknown *marshal = nullptr;

@@ -27,8 +27,9 @@ constexpr CLSID CLSID_Used = {0x5b0e3a44, 0x7d55, 0x4c6f, {0x9a, 0x3c, 0x0f, 0x2
 
 OBVIA_EXPORT_CLASSES({CLSID_Used, obvia::class_object<Used>})
 
-// Any client of a class object may lock and unlock the library. An unlock without a previous lock
-// must not remove the lock of one of the library's objects.
+// Tests that locks are counted apart from objects. Any client of a class object may lock and unlock
+// the library. Even after an unlock without a previous lock, the library's objects must keep the
+// library loaded.
 static void locks_are_counted_apart_from_objects()
 {
     obvia::com_ptr<obvia::IClassFactory> factory;

@@ -9,7 +9,7 @@ use crate::co::{Presentation, features};
 use crate::security::Security;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// The identifier of the "context" that proposes features; no other context may have it.
+/// The identifier of the "context" that proposes features, which no real context may have.
 const FEATURES_CONTEXT: u16 = u16::MAX;
 /// The maximum number of token exchanges, more than any mechanism needs.
 const STEPS_MAX: u32 = 8;
@@ -25,22 +25,23 @@ pub(super) struct Opening {
     contexts: Vec<Context>,
     /// The security context being established.
     pub(super) security: Option<u32>,
-    /// The outcomes in the first answer, while tokens are exchanged.
+    /// The outcomes in the server's first answer, kept while further tokens are exchanged.
     outcomes: Option<Vec<Outcome>>,
     steps: u32,
 }
 
 impl ClientAssociation {
-    /// Proposes contexts and, with `security`, authenticates this client: by a bind the first time,
-    /// by alter_context later. The answer is an event with the returned number. Security contexts
-    /// are numbered from 0 in the order of their proposal. A caller that only needs another
-    /// security context repeats a presentation context.
+    /// Proposes contexts, by a bind the first time and by alter_context later. With `security`,
+    /// also authenticates this client. Returns a number, by which the caller recognises the event
+    /// with the answer. Security contexts are numbered from 0 in the order of their proposal. A
+    /// caller that needs only another security context proposes an accepted presentation context
+    /// again.
     ///
     /// # Errors
     ///
     /// [`AssociationError::Busy`] while another proposal is outstanding,
-    /// [`AssociationError::Misuse`] for an empty list or an identifier in use, and the security
-    /// context's error.
+    /// [`AssociationError::Misuse`] for an empty list of contexts or for an identifier in use, and
+    /// the error of the security context.
     pub fn bind(&mut self, contexts: Vec<Context>, security: Option<Security>) -> Result<u32, AssociationError> {
         if self.opening.is_some() {
             return Err(AssociationError::Busy);
@@ -75,7 +76,7 @@ impl ClientAssociation {
         Ok((entry.head(), entry.step(&[])?.token))
     }
 
-    /// Appends the proposals, with the token if there is one.
+    /// Appends a bind or alter_context with the proposals, and with the token if there is one.
     fn put_bind(&mut self, opening: &Opening, token: OwnedToken) {
         let alters = opening.alters || opening.outcomes.is_some();
         let mut contexts = opening.contexts.clone();
@@ -89,7 +90,7 @@ impl ClientAssociation {
         bind.write(&mut self.output, token.as_ref().map(|(head, token)| (*head, token.as_slice())));
     }
 
-    /// Returns the flags to ask for.
+    /// Returns the flags that the bind requests.
     fn wanted(&self) -> u8 {
         // If this client makes only one call at a time, the server need not prepare for more.
         let multiplex = if self.options.limits.calls_max > 1 { flags::MULTIPLEX } else { 0 };
@@ -158,7 +159,8 @@ impl ClientAssociation {
         Ok(outcomes)
     }
 
-    /// Processes the server's token. Returns whether no further answer is expected.
+    /// Processes the server's token. Returns whether the negotiation is complete: no further answer
+    /// is expected.
     fn authenticated(
         &mut self,
         id: u32,

@@ -31,18 +31,18 @@ pub struct FragmentSizes {
 }
 
 impl FragmentSizes {
-    /// The longest possible fragments, in multiples of 8.
+    /// The longest fragments whose length fits 16 bits and is a multiple of 8.
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
-    /// The length that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
+    /// The length of fragments that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
-    /// The length that servers assume if a client announces less than [`Self::LEAST`], as Windows
-    /// does.
+    /// The length that this server assumes, as Windows does, if a client announces less than
+    /// [`Self::LEAST`].
     const INSTEAD: u16 = 2048;
 
-    /// Returns the longest fragment that both sides support. A client's length below
-    /// [`Self::LEAST`], which C706 forbids, counts as [`Self::INSTEAD`]. Unlike Windows, which
-    /// raises every length below [`Self::INSTEAD`], this function keeps lengths from
-    /// [`Self::LEAST`] on, because the client may be unable to receive more.
+    /// Returns the length of the longest fragment that both sides support. A client's length below
+    /// [`Self::LEAST`], which C706 forbids, counts as [`Self::INSTEAD`]. Windows raises every
+    /// length below [`Self::INSTEAD`]. This function raises no length from [`Self::LEAST`] on,
+    /// because the client may be unable to receive more.
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let theirs = Some(least(theirs) & !7).filter(|length| *length >= Self::LEAST);
@@ -142,7 +142,7 @@ pub struct BindAck {
 pub struct BindNak {
     /// The call identifier of the bind.
     pub call_id: u32,
-    /// The reason: see the constants.
+    /// The reason: one of the constants below.
     pub reason: u16,
     /// The protocol versions that the server supports.
     pub versions: Vec<(u8, u8)>,
@@ -172,7 +172,7 @@ fn sizes(reader: &mut Reader<'_>) -> Result<FragmentSizes, PduError> {
     Ok(FragmentSizes { sent: reader.u16()?, received: reader.u16()? })
 }
 
-/// Reads the count of a list and the reserved bytes behind it.
+/// Reads the count of a list and the reserved bytes after it.
 fn count(reader: &mut Reader<'_>) -> Result<u8, PduError> {
     let count = reader.u8()?;
     if usize::from(count) > LIST_MAX {
@@ -298,9 +298,11 @@ impl BindAck {
         let (sizes, group, length) = (sizes(&mut reader)?, reader.u32()?, reader.u16()?);
         let address = reader.bytes(length.into())?;
         let text = address.split(|&byte| byte == 0).next().unwrap_or_default();
-        // A lossy conversion could yield an address that is too long for a unit.
+        // Invalid UTF-8 is an error. A conversion that replaces it could yield an address that is
+        // too long for a unit.
         let secondary_address = str::from_utf8(text).map_err(|_| PduError::Address)?.to_owned();
-        // The length of the header before the body is a multiple of 4, too.
+        // The padding counts from the beginning of the unit. Here it counts from the body, which is
+        // equivalent because the header's length is a multiple of 4.
         reader.align(4)?;
         let outcome = |reader: &mut Reader<'_>| {
             Ok(Outcome { result: reader.u16()?, reason: reader.u16()?, transfer: reader.syntax()? })
@@ -342,7 +344,7 @@ impl BindNak {
         });
     }
 
-    /// Reads the unit. An extended error behind the versions is ignored.
+    /// Reads the unit. An extended error after the versions is ignored.
     ///
     /// # Errors
     ///
@@ -350,7 +352,7 @@ impl BindNak {
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
         let mut reader = unit.expect(&[PduType::BIND_NAK])?;
         let reason = reader.u16()?;
-        // Some implementations omit the list.
+        // Some implementations omit the list of versions.
         let count = if reader.rest().is_empty() { 0 } else { reader.u8()? };
         if usize::from(count) > VERSIONS_MAX {
             return Err(PduError::TooMany(count.into()));

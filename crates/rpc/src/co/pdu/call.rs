@@ -4,7 +4,7 @@ use super::{Header, Message, PduError, PduType, Unit, flags};
 use crate::status::Status;
 use crate::uuid::Uuid;
 
-/// The length of the common part behind the header of request, response and fault, in bytes.
+/// The length of the fields that follow the header in a request, response and fault, in bytes.
 pub(crate) const HEAD: usize = 8;
 /// The length of an object UUID, in bytes.
 pub(crate) const OBJECT: usize = 16;
@@ -116,11 +116,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The length of the unit, in bytes. Servers send the length as the allocation hint, which has
-    /// no use in a fault, because there are no results to allocate.
+    /// The length of the unit, in bytes. Servers send this length in the field of the allocation
+    /// hint. The field has no use in a fault, because there are no results to allocate.
     const SIZE: u32 = 32;
 
-    /// Reads the unit. Its stub data, which no interface here defines, is ignored.
+    /// Reads the unit. Stub data of the fault is ignored, because no interface of this
+    /// implementation defines such data.
     ///
     /// # Errors
     ///

@@ -29,7 +29,8 @@ fn ack() -> BindAck {
     }
 }
 
-/// A bind to the endpoint mapper, byte by byte after C706 12.6.4.3 and its structures.
+/// A bind to the endpoint mapper, written byte by byte from C706 12.6.4.3 and the structures that
+/// it refers to.
 const BIND_LITTLE: [&str; 4] = [
     "05000b03 10000000 48000000 01000000",
     "d016b810 00000000 01000000",
@@ -106,7 +107,8 @@ fn security_trailers_that_do_not_fit_are_refused() {
         bad[at] = value;
         assert_eq!(Unit::open(&bad).map(drop), Err(why), "byte {at}");
     }
-    // The eight bytes of a response's head are missing, so nothing can be sealed.
+    // The unit lacks the eight bytes between the header and the stub data, so no range can be
+    // encrypted.
     let mut bad = good[..16].to_vec();
     bad.extend(&good[24..]);
     bad[8] = 28;

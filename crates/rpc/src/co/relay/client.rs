@@ -63,25 +63,27 @@ struct ClientRelay {
 #[derive(Debug)]
 struct State {
     association: ClientAssociation,
-    /// The association group that the first bind asks for.
+    /// The association group that the client requests until it has joined a group; 0 for a new
+    /// group.
     wanted: u32,
-    /// Whether the association is known to be in the same group as this client's other associations
-    /// with the server.
+    /// Whether the server has answered that the association is in the group of this client's other
+    /// associations with the server.
     has_joined: bool,
     /// The security parameters of the first bind.
     security: Option<Security>,
     /// The security context of all calls.
     protection: Option<u32>,
     ways: HashMap<TargetId, Way>,
-    /// The proposed contexts and their outcomes, by interface.
+    /// The outcomes of the proposed contexts, by interface: the context's identifier, or the status
+    /// for calls.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
     next_context: u16,
     /// The bind that an upper layer has requested.
     requested_bind: Option<RequestedBind>,
     /// The outstanding call.
     call: Option<Call>,
-    /// A call that failed before it was sent: the number of its message in the window, and the
-    /// status of the fault.
+    /// A call that failed before it was sent: the number of the call's message in the window, and
+    /// the status of the fault.
     refused: Option<(u32, Status)>,
     /// Whether a thread waits for the server's bytes. The thread is woken to deliver the fault of a
     /// refused call, for which no bytes arrive.
@@ -101,7 +103,7 @@ struct Way {
 /// A bind that an upper layer has requested.
 #[derive(Debug)]
 struct RequestedBind {
-    /// The bind's number in the association.
+    /// The number that [`ClientAssociation::bind`] returned.
     id: u32,
     /// The message's number in the window.
     sequence: u32,
@@ -214,7 +216,7 @@ impl ClientRelay {
                 None if deadline.is_over() => return Err(ViError::TimedOut),
                 None => match self.stream.receive(state.association.input.room(), deadline) {
                     Ok(count) => state.association.input.filled(count),
-                    // The interrupt is for a thread that waits for messages, so it is repeated
+                    // The interrupt is meant for a thread that waits for messages. It is repeated
                     // after the negotiation.
                     Err(ViError::Cancelled) => was_interrupted = true,
                     Err(error) => return Err(error),
@@ -227,7 +229,8 @@ impl ClientRelay {
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
     }
 
-    /// Proposes contexts. The first proposal asks for the group of the earlier associations.
+    /// Proposes contexts. Until the association has joined a group, the proposal requests the group
+    /// of this client's other associations.
     fn propose(&self, state: &mut State, contexts: Vec<Context>) -> Result<u32, ViError> {
         if !state.has_joined {
             state.wanted = self.routes.group().load(Ordering::Acquire);
@@ -279,7 +282,8 @@ impl State {
         }
     }
 
-    /// Puts the next event into the inbox. Returns whether there was one.
+    /// Puts the message for the next event into the inbox, if the event has one. Returns whether
+    /// there was an event.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, group: &AtomicU32) -> Result<bool, ViError> {
         if let Some((sequence, status)) = self.refused.take() {
             put_fault(inbox, sequence, status)?;
@@ -354,7 +358,7 @@ impl Relay for ClientRelay {
         for _ in 0..FILLS_MAX {
             let mut state = self.lock();
             let delivered = state.deliver(inbox, self.routes.group());
-            // A bind may need several exchanges.
+            // A bind may take several exchanges, so processing the input may have produced output.
             self.flush(&mut state)?;
             if delivered? {
                 return Ok(());

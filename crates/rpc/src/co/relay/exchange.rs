@@ -1,4 +1,5 @@
-//! The translation of window messages at both ends of a call, independent of the protocol below.
+//! The translation of messages in windows to calls in units and back, for both ends of a call. The
+//! connection-oriented and the connectionless protocol use it.
 
 use super::translation::{Request, Translation};
 use crate::octets::ByteOrder;
@@ -12,7 +13,7 @@ use std::hash::Hash;
 /// The maximum number of targets that a relay caches.
 const TARGETS_MAX: usize = 4096;
 
-/// Caches the properties of a target. A full cache is emptied first.
+/// Caches the properties of a target. If the cache is full, empties it first.
 pub(crate) fn cache_target<K: Hash + Eq, V>(known: &mut HashMap<K, V>, target: K, found: V) {
     if known.len() == TARGETS_MAX {
         known.clear();
@@ -76,7 +77,7 @@ pub(crate) struct Arrived<'a> {
     pub(crate) is_maybe: bool,
 }
 
-/// A call that was put into a server's window.
+/// A call whose request is in a server's window, with the data that its response needs.
 #[derive(Debug)]
 pub(crate) struct Performed {
     translation: Translation,
@@ -115,8 +116,8 @@ impl Addressee {
 }
 
 impl Performed {
-    /// Notes that a call has ended without stub data for a response, so that the request's headers
-    /// do not apply to the thread's next call.
+    /// Notes that the call has ended without stub data for a response. Without this call, the
+    /// headers of the call's request would apply to the thread's next call.
     pub(crate) fn end(&self) {
         self.translation.end(&self.request);
     }

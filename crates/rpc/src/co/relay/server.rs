@@ -27,9 +27,8 @@ mod tests;
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
-/// The message that a window receives in place of a refused call without response. The message
-/// calls a target that no server has. The upper layer does not find this target, and so recognises
-/// the refusal.
+/// The message that a window receives in place of a refused call without response. Its target
+/// exists at no server. The upper layer does not find the target, and so recognises the refusal.
 const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
 
 /// Creates a window that receives calls of an association over a stream, and the attribution of
@@ -89,8 +88,8 @@ struct SharedLanes {
     lane_wakeup: Condvar,
 }
 
-/// The lanes that receive. The lock is held for moments only, so that other threads can wake a lane
-/// at any time.
+/// The lanes that receive, or wait to. The lock of this state is never held during a wait, so that
+/// other threads can wake a lane at any time.
 #[derive(Debug, Default)]
 struct Turns {
     /// Whether a lane leads, that is, receives for all lanes.
@@ -108,9 +107,9 @@ struct State {
     scratch: Vec<u8>,
     /// The calls of each lane.
     lanes: Vec<Weak<Mutex<Calls>>>,
-    /// The buffer of the output that was sent last.
+    /// The buffer in which output is sent, kept for the next output.
     sent: Vec<u8>,
-    /// Whether a lane sends output.
+    /// Whether a lane sends output now, without the lock.
     is_sending: bool,
 }
 
@@ -198,8 +197,9 @@ impl SharedLanes {
         (state, outcome)
     }
 
-    /// Processes the next event of the input. Puts a call into the inbox, unless the call is
-    /// refused, or is answered at once as a call on one of the runtime's own interfaces.
+    /// Processes the next event of the input. Puts a call into the inbox. Refused calls, and calls
+    /// on the runtime's own interfaces, are answered at once instead. For a refused call without
+    /// response, the inbox gets [`REFUSED`].
     fn take(&self, state: &mut State, inbox: &mut Inbox<'_>, attribution: &Attribution) -> Result<Taken, ViError> {
         let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
@@ -245,9 +245,10 @@ impl SharedLanes {
         }
     }
 
-    /// Wakes the lanes that wait to lead, so that they look at their flags.
+    /// Wakes the lanes that wait to lead, so that each checks whether it has to stop waiting.
     fn wake_followers(&self) {
-        // A lane that has read its flags under this lock is already waiting when it is notified.
+        // A lane holds this lock from the check of its flags until it waits. So after this line,
+        // each lane that has checked them already waits, and is notified.
         drop(self.turns());
         self.lane_wakeup.notify_all();
     }
@@ -287,7 +288,7 @@ struct Calls {
     current: Option<Call>,
     /// The identifier of the call answered last.
     answered: Option<u32>,
-    /// Whether the client no longer wants the response to the last call.
+    /// Whether the client has orphaned the last call: it no longer wants the response.
     is_orphaned: bool,
 }
 
@@ -356,8 +357,8 @@ impl Lane {
                 return (state, outcome);
             }
             if let Some(span) = span.take() {
-                // If a client falls silent within a call, the fragments of the call must not occupy
-                // memory for ever.
+                // The wait also ends when the client counts as slow. Otherwise the fragments of an
+                // incomplete call could occupy memory for ever.
                 let slow_at = state.association.pace_due();
                 let left = slow_at.map_or(span, |at| span.min(at.saturating_duration_since(Instant::now())));
                 drop(state);
@@ -402,8 +403,8 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        // The state is locked until the call counts as answered, so that no ORPHANED for the call
-        // is read in between.
+        // The state is locked from here until the call counts as answered. Otherwise another lane
+        // could read an ORPHANED for the call while the call is neither current nor answered.
         let mut state = self.shared.lock();
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed, call.memory)));
         // The reservation for the arguments lasts until the response is sent.
@@ -423,7 +424,8 @@ impl Relay for Lane {
         if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
             call.performed.end();
         }
-        // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
+        // The lane may be waiting for a cancel of its current call. The call's arguments in the
+        // inbox are still needed then.
         if self.calls().current.is_none() {
             inbox.discard();
             self.shared.interfaces.rest();

@@ -1,7 +1,7 @@
 //! Translation of frames to stub data and back, in the transfer syntax of a presentation context.
 //!
-//! In FLAT, stub data is the frame. The call's context, if any, precedes a request's frame; the
-//! method's return value follows a response's frame. In the standard's transfer syntaxes the
+//! In FLAT, stub data is the frame. If the call has a context, it precedes the request's frame. The
+//! method's return value follows the response's frame. In the standard's transfer syntaxes the
 //! interface's plan translates the frame, and object calls have ORPC headers. Stub data that is
 //! marshalled by hand is passed on unchanged.
 
@@ -12,7 +12,7 @@ use crate::uuid::{FLAT, NDR, NDR64, SyntaxId};
 use crate::vi_call::Words;
 use obvia_ndr::ndr::{Format, Method, Numbers, Order, Plan, Syntax};
 
-/// The length of the return value after a response's frame in FLAT, in bytes.
+/// The length of the return value that follows a response's frame in FLAT, in bytes.
 const STATUS: usize = 4;
 
 /// The marshalling of an interface's calls in a presentation context.
@@ -55,7 +55,8 @@ pub fn octets(frame: &[u8]) -> Option<(ByteOrder, &[u8])> {
     Some((order, rest.get(..length)?))
 }
 
-/// The vtable slot of opnum 0 in an interface of functions: behind IUnknown's methods.
+/// The vtable slot of opnum 0 in an interface of functions. IUnknown's three methods have the slots
+/// before it.
 const FIRST_FUNCTION: u16 = 3;
 
 /// The properties of a request on which the response depends.
@@ -64,7 +65,7 @@ pub(crate) struct Request {
     /// The method's vtable slot.
     opnum: u16,
     numbers: Numbers,
-    /// Whether a request in FLAT begins with a context.
+    /// Whether the stub data of the request, in FLAT, begins with a context.
     pub(crate) has_context: bool,
 }
 
@@ -100,7 +101,8 @@ impl Translation {
         if let Self::Ndr(_, _, None) = self { FIRST_FUNCTION } else { 0 }
     }
 
-    /// Whether the interface's plan declares a method idempotent; false without a plan.
+    /// Whether the interface's plan declares the method with a number idempotent. Returns false if
+    /// the interface has no plan.
     pub(crate) fn is_idempotent(&self, opnum: u16) -> bool {
         matches!(self, Self::Ndr(_, plan, _) if plan.method(opnum).is_some_and(Method::is_idempotent))
     }
@@ -122,7 +124,8 @@ impl Translation {
         }
     }
 
-    /// Splits an opnum in units into the opnum proper and whether the request has a context.
+    /// Splits the opnum field of a unit. Returns the method's opnum, and whether the request has a
+    /// context.
     pub(crate) fn split_opnum(&self, opnum: u16) -> (u16, bool) {
         match self {
             Self::Flat(_) => (opnum & !HAS_CONTEXT, opnum & HAS_CONTEXT != 0),
@@ -142,12 +145,12 @@ impl Translation {
         Ok(frame)
     }
 
-    /// Converts an opnum in units to a vtable slot.
+    /// Converts an opnum of a unit to a vtable slot.
     pub(crate) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
-    /// Returns the opnum in units of a request's method.
+    /// Returns the value of a unit's opnum field for a request.
     pub(crate) fn opnum_to_wire(&self, request: &Request) -> Result<u16, Status> {
         let opnum = request.opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)?;
         match self.split_opnum(opnum) {
@@ -226,8 +229,8 @@ impl Translation {
 
     /// Encodes a response as stub data in `scratch`.
     ///
-    /// The frame of a failed method holds its error information or is empty. Fails with the status
-    /// of a fault if results cannot express the outcome.
+    /// The frame of a failed method holds its error information or is empty. If a response cannot
+    /// express the outcome, fails with the status of the fault that expresses it.
     pub(crate) fn encode_response(
         &self,
         request: &Request,

@@ -22,7 +22,8 @@ fn read(bytes: &[u8]) -> Result<(Bind, OwnedToken), PduError> {
     Ok((Bind::read(&unit)?, unit.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()))))
 }
 
-/// Returns the features to grant if the first transfer syntax of a "context" proposes features.
+/// Returns the features that the server grants, if the first transfer syntax of a "context"
+/// proposes features.
 fn proposed_features(context: &Context) -> Option<u16> {
     features::granted(*context.transfers.first()?)
 }
@@ -94,9 +95,9 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// Returns the outcome of a context. Stores the context if it is accepted. Fails if the
-    /// identifier belongs to an accepted context with another interface, or with a transfer syntax
-    /// that is not among the proposed ones.
+    /// Returns the outcome of a context. Stores the context if it is accepted. Fails if an accepted
+    /// context already has the identifier, and has another interface or a transfer syntax that is
+    /// not proposed now.
     fn judged(
         &mut self,
         context: &Context,
@@ -139,8 +140,9 @@ impl ServerAssociation {
         }
     }
 
-    /// Processes a token. Returns the token for the answer. Fails for an established context:
-    /// tokens are unprotected, so an attacker could otherwise replace the context of running calls.
+    /// Processes a token. Returns the token for the answer. Fails if the security context is
+    /// already established. Tokens are not protected, so an attacker could otherwise replace the
+    /// context of running calls.
     fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
             Some(entry) => entry,
@@ -156,8 +158,8 @@ impl ServerAssociation {
         if step.is_done {
             self.note_proof();
         }
-        // An empty token is sent, too, with its trailer: it tells the client that the exchange is
-        // complete.
+        // A trailer is sent even if the token is empty, because it tells the client that the
+        // exchange is complete.
         Ok(Some((head, step.token)))
     }
 
@@ -206,7 +208,7 @@ impl ServerAssociation {
     }
 
     /// Answers input that is not a protocol data unit, or that is too long. The answer's call
-    /// identifier is taken from the place where a header would have one.
+    /// identifier consists of the bytes where a header would have its call identifier.
     pub(super) fn refuse_input(&mut self, error: PduError) -> AssociationError {
         if let Some([_, _, _, _, order, _, _, _, _, _, _, _, a, b, c, d]) = self.input.rest().first_chunk() {
             let id = if order & 0x10 == 0 { u32::from_be_bytes } else { u32::from_le_bytes }([*a, *b, *c, *d]);

@@ -18,14 +18,14 @@ impl ServerAssociation {
         denial_observer.denied(Denial::Call { interface, opnum: head.opnum, maker });
     }
 
-    /// Returns the exemption of a call from the minimum level, if there is one.
+    /// Returns the exemption from the minimum level that applies to a call, if there is one.
     pub(super) fn exemption(&self, context_id: u16, opnum: u16) -> Option<&Exemption> {
         let presentation = self.presentation(context_id)?;
         self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))
     }
 
-    /// Whether a call is accepted although its client's authentication failed: the call has to be
-    /// exempt, and must not be encrypted.
+    /// Whether a call is accepted although its client's authentication failed. Such a call has to
+    /// be exempt, and must not be encrypted.
     pub(super) fn is_exempt_without_proof(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
         let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
         self.is_denied

@@ -1,4 +1,5 @@
-//! Tests of protected associations, with a mechanism that only shows which bytes are protected.
+//! Tests of protected associations, with a mechanism for tests: its signatures only show which
+//! bytes are protected.
 
 use super::*;
 use crate::co::contexts::{CONTEXTS_MAX, UNPROVED_MAX};
@@ -15,7 +16,7 @@ struct Toy {
     sent: u8,
     received: u8,
     principal: Principal,
-    /// Whether the last token of the peer is found wrong.
+    /// Whether this side rejects the peer's last token.
     is_refused: bool,
 }
 
@@ -107,7 +108,7 @@ impl Acceptor for ToyAcceptor {
     }
 }
 
-/// An acceptor that finds the last token of each client wrong.
+/// An acceptor that rejects the last token of each client.
 #[derive(Debug)]
 struct RefusingAcceptor;
 
@@ -165,7 +166,7 @@ fn protected_calls_are_answered_at_every_level() {
     }
 }
 
-/// An attacker between client and server changes the interface in the bind, which nothing protects.
+/// An attacker between client and server changes the interface in the bind, which is not protected.
 #[test]
 fn a_signed_call_performs_no_method_of_another_interface_than_the_client_bound() {
     for level in [Level::Integrity, Level::Privacy] {
@@ -189,7 +190,7 @@ fn a_signed_call_performs_no_method_of_another_interface_than_the_client_bound()
     }
 }
 
-/// An attacker between client and server sends an alter_context, which nothing protects.
+/// An attacker between client and server sends an alter_context, which is not protected.
 #[test]
 fn no_alter_context_replaces_the_security_of_a_running_call() {
     for level in [Level::Connect, Level::Integrity, Level::Privacy] {
@@ -210,7 +211,8 @@ fn no_alter_context_replaces_the_security_of_a_running_call() {
     }
 }
 
-/// An attacker who has an account could complete a call whose first fragments the client has sent.
+/// If an alter_context could replace the context, an attacker with an account could complete a call
+/// whose first fragments the client has sent.
 #[test]
 fn no_alter_context_replaces_the_security_of_an_incomplete_call() {
     let mut pair = authenticated(Level::Privacy);
@@ -245,8 +247,8 @@ fn an_association_can_have_several_security_contexts() {
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
 }
 
-/// Returns an alter_context that proposes a security context by its first token alone, which the
-/// client of [`Pair`] would not send.
+/// Returns an alter_context that proposes a security context and contains only its first token. The
+/// client of [`Pair`] would not send such a unit.
 fn proposal(number: u32, level: Level) -> Vec<u8> {
     let contexts = vec![context(0, &[NDR])];
     let sizes = FragmentSizes { sent: 4280, received: 4280 };
@@ -292,7 +294,7 @@ fn unauthenticated_clients_have_fewer_security_contexts() {
     }
     assert_eq!(propose(&mut pair, 1000), (PduType::FAULT, Some(Status::PROTOCOL_ERROR)));
     echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
-    // The client learns of the refusal, too, and cannot use the refused context.
+    // The client is told of the refusal, and cannot use the refused context.
     pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Privacy))).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));
     pair.tell_client();
@@ -369,7 +371,7 @@ fn calls_below_the_least_level_are_refused_and_others_taken() {
             echo(&mut pair, b"is it I, and nobody else?", number as u32, level);
         }
     }
-    // Fragments of a call that will be refused are not kept.
+    // The server keeps no fragments of a call that it will refuse.
     pair.client.call(&call(&[7; 100_000])).unwrap();
     assert_eq!(pair.ask_server(), Err(SecurityError::Denied.into()));
     let units = units(pair.server.output());
@@ -443,7 +445,8 @@ fn a_client_whose_authentication_failed_makes_exempt_calls_as_an_anonymous_clien
     assert_eq!(attempt(&mut pair, 1, Some(0)), Ok(None));
     assert_eq!(attempt(&mut pair, 1, None), Ok(None));
     assert_eq!(attempt(&mut pair, 2, None), Err(Status::ACCESS_DENIED));
-    // An encrypted call cannot be read.
+    // The server cannot decrypt an encrypted call without an established context, so it refuses the
+    // call.
     assert_eq!(attempt(&mut denied(Level::Privacy, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));
     let exemption = Exemption { least: Some(Level::Connect), ..exemption };
     assert_eq!(attempt(&mut denied(Level::Connect, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));

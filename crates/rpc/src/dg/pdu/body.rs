@@ -4,9 +4,10 @@ use super::{Header, PduError, PduType};
 use crate::octets::Reader;
 use crate::status::Status;
 
-/// The length of a fack's mask in words, enough for the fragments that senders have under way.
+/// The maximum length of a fack's mask in words. It covers all fragments that a sender can have
+/// under way.
 const MASK_MAX: usize = 8;
-/// The number of fragments behind the first missing one that a fack's mask covers.
+/// The number of fragments, from the first missing one on, that a fack's mask covers.
 pub(in super::super) const MASKED_MAX: u16 = MASK_MAX as u16 * 32;
 
 /// The body of a fack, and of some nocalls: the received fragments and the receiver's limits (C706
@@ -25,19 +26,19 @@ pub struct Fack {
 }
 
 impl Fack {
-    /// Creates a fack without fragments behind the first missing one.
+    /// Creates a fack in which no fragment after the first missing one has arrived.
     pub const fn new(window: u16, fragment_max: u32, serial: u16) -> Self {
         Self { window, datagram_max: fragment_max, fragment_max, serial, mask: [0; MASK_MAX] }
     }
 
-    /// Marks a fragment as received, by its distance from the first missing one. Returns false if
-    /// the fragment is too far away.
+    /// Marks a fragment as received. `behind` is its distance from the first missing fragment.
+    /// Returns false if the mask does not cover this distance.
     pub fn insert(&mut self, behind: u16) -> bool {
         let word = self.mask.get_mut(usize::from(behind / 32));
         word.map(|word| *word |= 1 << (behind % 32)).is_some()
     }
 
-    /// Whether a fragment was received, by its distance from the first missing one.
+    /// Whether the fragment at the distance `behind` from the first missing one was received.
     pub fn has(&self, behind: u16) -> bool {
         self.mask.get(usize::from(behind / 32)).is_some_and(|word| word >> (behind % 32) & 1 == 1)
     }
@@ -46,16 +47,16 @@ impl Fack {
     ///
     /// # Errors
     ///
-    /// [`PduError`] if the body is malformed. The words of a mask behind the supported length are
-    /// ignored.
+    /// [`PduError`] if the body is malformed. If the mask is longer than the supported length, its
+    /// further words are ignored.
     pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
         if body.is_empty() {
             return Ok(None);
         }
         let mut reader = Reader::new(body, header.order);
         let [version, _padding] = reader.take()?;
-        // Version 1 has the layout of version 0. The two versions differ only in the meaning that
-        // older senders gave to the window.
+        // Version 1 has the same layout as version 0. Older senders gave another meaning to the
+        // window in one of the two versions.
         if version > 1 {
             return Err(PduError::Body(version.into()));
         }
@@ -125,7 +126,7 @@ pub struct CancelAck {
 }
 
 impl CancelAck {
-    /// Reads the body. `None` for an empty body, which tells nothing about cancels.
+    /// Reads the body. Returns `None` for an empty body, which has no information about cancels.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ fn datagram_headers_have_the_standards_layout() {
         (0, &[0, 1, 2, 3][..], &[10, 11, 12, 13][..], &[0, 5][..])
     );
     assert_eq!(Header::read(&bytes), Ok((big, [].as_slice())));
-    // Bytes behind the body are ignored.
+    // Bytes after the body are ignored.
     let longer = [BYTES.as_slice(), &[7; 9]].concat();
     assert_eq!(Header::read(&longer), Ok((REQUEST, [1, 2, 3].as_slice())));
 }
@@ -91,7 +91,7 @@ fn facks_list_the_received_fragments() {
     let big = Header { order: ByteOrder::Big, ..header };
     fack.write(&mut bytes, &big);
     assert_eq!(read(&big, &bytes[80..]), Ok(Some(fack)));
-    // A mask that is longer than the part that is read.
+    // A mask that is longer than the supported length.
     let mut longer = [0xff; 16 + 4 * 20];
     longer[0] = 0;
     longer[14..16].copy_from_slice(&[20, 0]);

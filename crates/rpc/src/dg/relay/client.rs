@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Creates a window whose requests travel through a connected socket as calls of an activity. The
-/// keeper does the activity's periodic work between calls. `client` identifies this process to
+/// Creates a window whose requests travel through a connected socket as calls of an activity.
+/// `keeper` does the activity's periodic work between calls. `client` identifies this process to
 /// servers.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ struct ClientRelay {
 struct Shared {
     socket: DatagramSocket,
     state: Mutex<State>,
-    /// Whether the server's process, to which this client has introduced itself, is gone.
+    /// Whether this client has introduced itself to a server's process that is gone now.
     is_over: AtomicBool,
 }
 
@@ -78,17 +78,17 @@ struct State {
     ways: HashMap<TargetId, Way>,
     /// The outstanding call.
     call: Option<Awaited>,
-    /// The message's number in the window, if the outstanding call is a bind.
+    /// The number of the bind's message in the window, if the outstanding call is a bind.
     bind_sequence: Option<u32>,
     /// Whether the server has answered a bind, which shows that the server is an obvia process.
     is_introduced: bool,
-    /// A message that failed before it was sent: its number in the window, and the status of the
-    /// fault.
+    /// A call or bind that failed before it was sent: the number of its message in the window, and
+    /// the status of the fault.
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
     own_bind_ack: Option<Vec<u8>>,
-    /// Whether a thread waits for datagrams. That thread has to learn of each new call, because no
-    /// other thread repeats lost datagrams of the call.
+    /// Whether a thread waits for datagrams. The thread has to be told of each new call, because no
+    /// other thread retransmits lost datagrams of the call.
     is_waiting: bool,
     /// The receive buffer.
     room: Vec<u8>,
@@ -131,12 +131,13 @@ impl Shared {
 
 impl Kept for Shared {
     fn keep(&self) {
-        // If a thread holds the lock, that thread makes a call, and a call includes this work.
+        // If another thread holds the lock, that thread is making a call, which includes the
+        // periodic work.
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
-        // If the keeper took a datagram of an outstanding call, the call's thread would not wake.
-        // So the keeper leaves such datagrams to that thread.
+        // During a call, the keeper leaves the datagrams to the call's thread. If the keeper
+        // received them, that thread would not wake.
         if state.call.is_none() && state.bind_sequence.is_none() {
             // The next call reports the error.
             let _ = self.fill(&mut state);
@@ -174,11 +175,11 @@ impl State {
         Ok(way)
     }
 
-    /// Sends a bind to the server as a call, or answers the bind in the server's place.
+    /// Sends a bind to the server as a call, or answers the bind in place of the server.
     fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
-        // Only an obvia process answers the first bind. Further contexts are proposed only to a
-        // server that has answered the first bind.
+        // A server that has not answered the first bind is not an obvia process, so this relay
+        // answers for it.
         if bind.alters && !self.is_introduced {
             self.own_bind_ack = Some(make_bind_ack(bind));
             return Ok(());
@@ -192,7 +193,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts the next answer into the inbox. Returns whether there was one.
+    /// Puts the next answer into the inbox, if there is one. Returns whether there was one.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, is_over: &AtomicBool) -> Result<bool, ViError> {
         if let Some(ack) = self.own_bind_ack.take() {
             put_pdu(inbox, &ack)?;
@@ -214,8 +215,8 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // The server's process has answered before and is gone now. The client gets the status
-            // of a failed connection, and not the outcome's status.
+            // The process to which the client has introduced itself is gone. The client gets the
+            // status of a failed connection instead of the outcome's status.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
             (_, None, None) => return Ok(false),
@@ -223,9 +224,9 @@ impl State {
         Ok(true)
     }
 
-    /// Whether the outcome shows that the server's process, to which this client has introduced
-    /// itself, is gone. Calls without an introduction call plain interfaces, which do not depend on
-    /// a certain process.
+    /// Whether the outcome shows that the process to which this client has introduced itself is
+    /// gone. A client that has not introduced itself calls only plain interfaces, which do not
+    /// depend on a certain process.
     fn has_lost_server(&self, outcome: &Outcome) -> bool {
         let is_lost = |failure: &Failure| {
             matches!(failure.status, Status::COMM_FAILURE | Status::SERVER_UNAVAILABLE | Status::WRONG_BOOT_TIME)

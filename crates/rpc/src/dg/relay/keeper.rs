@@ -1,5 +1,5 @@
-//! Periodic work for activities between their calls: acknowledgements of results and keep-alive
-//! requests.
+//! The keeper: periodic work for activities between their calls, namely acknowledgements of results
+//! and keep-alive requests.
 
 use std::fmt::Debug;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -37,7 +37,7 @@ impl Keeper {
         let kept = self.lock();
         let waited = self.first.wait_timeout_while(kept, Duration::from_secs(3600), |kept| kept.is_empty());
         let (kept, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        // The condition is always true, so that notifications do not shorten the interval.
+        // The condition to wait is always true, so that notifications do not shorten the interval.
         let (mut kept, _) =
             self.first.wait_timeout_while(kept, ROUND, |_| true).unwrap_or_else(PoisonError::into_inner);
         kept.retain(|kept| kept.strong_count() > 0);

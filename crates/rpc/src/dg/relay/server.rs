@@ -1,9 +1,9 @@
 //! The server's relay: calls that arrive at a socket become requests in the windows of their
 //! clients, and responses are sent back.
 //!
-//! One thread, provided by the upper layer, receives from the socket. Each client, which is a
-//! process with several activities, has windows of its own, its *lanes*. Each lane has a thread
-//! that executes one call at a time.
+//! One thread of the upper layer receives from the socket. A client is a process, which can have
+//! several activities. Each client has windows of its own, its *lanes*, each with a thread that
+//! executes one call at a time.
 
 mod lane;
 mod shared;
@@ -23,19 +23,20 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time without a unit after which the client of a call being executed counts as gone: the
-/// interval of several pings.
+/// The time without a unit after which the client of a call that is being executed counts as gone.
+/// A waiting client sends several pings in this time.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
-/// The silence after which a client without state yields its place to a client of any host.
+/// The time without a unit after which a client without state yields its place to a new client of
+/// any host.
 const MOMENT: Duration = Duration::from_millis(750);
 /// The interval of the timers while there are clients.
 const TIMER_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of datagrams processed between two checks of the timers.
 const TAKEN_MAX: u32 = 64;
 
-/// Provides the services for clients.
+/// The clients of an endpoint, as the upper layer admits and serves them.
 pub trait Clients: Send + Sync + fmt::Debug {
     /// Returns the interfaces for a new client at a host, or `None` if there is no room for the
     /// client.
@@ -76,7 +77,7 @@ struct State {
     /// themselves share the client `None`.
     clients: HashMap<Option<Uuid>, Arc<Client>>,
     served: Arc<dyn Clients>,
-    /// The client of each call that may be outstanding.
+    /// The identity of the client of each call that may be outstanding.
     calls: HashMap<CallKey, Option<Uuid>>,
     room: Vec<u8>,
     timers_due: Instant,
@@ -122,7 +123,7 @@ impl Endpoint {
         Ok(Self { shared: Arc::new(shared), state: Mutex::new(state) })
     }
 
-    /// Waits a limited time for datagrams and processes them. One thread has to call this
+    /// Waits a limited time for datagrams and processes them. One thread has to call this method
     /// repeatedly.
     ///
     /// # Errors
@@ -185,7 +186,7 @@ impl State {
         }
         match client.enqueue(call) {
             Ok(false) => {}
-            // If a lane cannot be started, the existing ones take the call.
+            // If the new lane cannot be started, one of the existing lanes takes the call.
             Ok(true) => drop(Lane::begin(&client)),
             Err(status) => shared.fault(key, status, false),
         }
@@ -195,8 +196,8 @@ impl State {
     /// host than its client, or if there is no room for a new client.
     fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Option<Uuid>, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
-            // A client's identity is bound to its host: calls with the same identity from another
-            // host are not calls of this client.
+            // An identity belongs to the host that used it first. Calls with this identity from
+            // another host are refused.
             return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
         // The addresses of callers without an identity are not proved, so such callers take no
@@ -205,7 +206,7 @@ impl State {
             self.served.note_refusal(from.host());
             return None;
         }
-        // Callers without an identity may be at any host.
+        // Callers without an identity share one client, and may be at any host.
         let host = if id.is_none() { Host::NONE } else { from.host() };
         let client = Arc::new(Client::new(Arc::clone(shared), host, self.served.admit(host)?));
         self.clients.insert(id, Arc::clone(&client));
@@ -214,9 +215,9 @@ impl State {
 
     /// Makes room for a new client at a host. If the endpoint has the maximum number of clients, or
     /// the host has half of that number, a known client yields its place. Only clients without
-    /// calls and without state yield. Among these, only clients of a host with the most clients
-    /// yield, and the one that has been silent for the longest time is chosen. Returns false if no
-    /// client yields.
+    /// calls and without state yield. Among these, a client of a host with the most clients yields,
+    /// and if there are several, the client that has been silent for the longest time. Returns
+    /// false if no client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
         if self.clients.len() < CLIENTS_MAX / 2 {
             return true;

@@ -25,11 +25,11 @@ pub(super) struct Activity {
     pub(super) receiver: Receiver,
     /// Whether the call was cancelled.
     pub(super) is_cancelled: bool,
-    /// The sequence number of the last call whose response the client has not acknowledged in time.
-    /// The client may still wait for that response.
+    /// The sequence number of a call whose response the client has not acknowledged in time, so
+    /// that the response is not kept any more. The client may still wait for it.
     pub(super) unacknowledged: Option<u32>,
-    /// Whether a call of the activity has been executed. As long as none has been executed, the
-    /// server can forget the activity at any time without executing a call twice.
+    /// Whether a call of the activity has been executed. If not, the server can forget the activity
+    /// at any time, and will not execute a call twice.
     pub(super) has_performed: bool,
 }
 
@@ -101,7 +101,7 @@ impl Activity {
         matches!(self.state, State::Arriving(_) | State::Over)
     }
 
-    /// Whether the activity has no timer except the one after which it is forgotten.
+    /// Whether the only timer of the activity is the time after which it is forgotten.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Over)
     }

@@ -1,11 +1,12 @@
 //! Callbacks, which ask a client to confirm its call and to identify itself (C706 10.3, appendix
-//! P). The server keeps no state for a callback: the answer contains all that its verification
+//! P). The server keeps no state for a callback: the answer contains all data that its verification
 //! needs.
 //!
-//! A callback is a call of a separate activity, whose UUID is the client's activity masked by a
-//! code of the client's address. The callback's sequence number is a code of the client's activity
-//! and address. A response repeats the two fields. So the server recovers the client's activity
-//! from them, and knows that the callback arrived at the response's source address. Codes expire.
+//! A code is a keyed hash, which changes with time. A callback is a call of a separate activity,
+//! whose UUID is the client's activity masked by a code of the client's address. The callback's
+//! sequence number is a code of the client's activity and address. A response repeats both fields.
+//! From them the server recovers the client's activity, and knows that the callback has arrived at
+//! the response's source address.
 
 use crate::dg::conversation::Question;
 use crate::dg::pdu::Header;
@@ -21,8 +22,8 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_secs(2);
 /// The longest time between a callback and an answer that is accepted.
 pub(super) const ANSWERED_WITHIN: Duration = Duration::from_secs(2 * PERIOD.as_secs());
-/// The bits that are not masked: version and variant are the same in all UUIDs of a kind (RFC 9562
-/// 4.1, 4.2).
+/// The bits of a UUID that are not masked: its version and its variant (RFC 9562 4.1, 4.2). So a
+/// masked UUID is a valid UUID.
 const UNMASKED: u128 = 0xf << 76 | 0b11 << 62;
 
 /// The callbacks of a server.
@@ -102,7 +103,7 @@ impl Codes {
         self.code(&activity.0.to_le_bytes()).verify_truncated_left(&sequence.to_le_bytes()).is_ok()
     }
 
-    /// Returns the code of the address and of further bytes.
+    /// Returns the code of the address and of the bytes `further`.
     fn code(&self, further: &[u8]) -> Hmac<Md5> {
         hmac(&self.secret, &[&self.period.to_le_bytes(), &self.place, further])
     }

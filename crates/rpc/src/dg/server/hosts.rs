@@ -1,5 +1,5 @@
-//! Quotas: each host's share of the activities and of the bytes held by messages. [`Host::counted`]
-//! tells which addresses count as one host.
+//! Quotas: the shares of hosts in the activities, and in the bytes that messages hold.
+//! [`Host::counted`] determines which addresses count as one host.
 
 use crate::counts::Counts;
 use obvia_via::datagram::Host;
@@ -14,7 +14,7 @@ pub(super) struct Hosts {
     bytes: Arc<Bytes>,
 }
 
-/// The bytes of messages.
+/// The bytes that messages hold, and their limit.
 #[derive(Debug)]
 struct Bytes {
     counts: Mutex<Held>,
@@ -23,9 +23,9 @@ struct Bytes {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// The messages that the server keeps: incomplete arguments, and results.
+    /// The bytes of the messages that the server keeps: incomplete arguments, and results.
     kept: Counts<Host>,
-    /// The arguments of calls in progress, until no copy of them is left.
+    /// The bytes of the arguments of calls in progress, until no copy of the arguments is left.
     running: Counts<Host>,
 }
 
@@ -72,7 +72,7 @@ impl Hosts {
         self.activities.of(&host.counted()) >= self.activities_max.div_ceil(2)
     }
 
-    /// Returns the number of bytes of arguments that the host may additionally hold.
+    /// Returns the number of further bytes of arguments that the host may hold.
     pub(super) fn room_for_arguments(&self, host: Host) -> usize {
         let (host, counts) = (host.counted(), self.bytes.counts());
         let (of_host, of_all) = (counts.running.of(&host), counts.running.all());
@@ -80,9 +80,9 @@ impl Hosts {
         counts.kept.room(&host, (most / 2).saturating_sub(of_host), most.saturating_sub(of_all))
     }
 
-    /// Returns the number of bytes of results that the host may additionally hold. The arguments
-    /// of calls in progress take no room from results: the calls that have results have been
-    /// executed, and their clients must learn the outcome.
+    /// Returns the number of further bytes of results that the host may hold. The arguments of
+    /// calls in progress do not reduce this number: the calls that have results have been executed,
+    /// and their clients must get the outcome.
     pub(super) fn room_for_results(&self, host: Host) -> usize {
         self.bytes.counts().kept.room(&host.counted(), self.bytes.most / 2, self.bytes.most)
     }
@@ -92,7 +92,7 @@ impl Hosts {
         self.activities.add(host.counted(), 1);
     }
 
-    /// Counts the end of an activity that holds no bytes.
+    /// Subtracts an activity, which must hold no bytes any more, from the counts.
     pub(super) fn leave(&mut self, host: Host) {
         self.activities.subtract(host.counted(), 1);
     }

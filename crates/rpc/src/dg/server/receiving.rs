@@ -23,13 +23,13 @@ impl Server {
             PduType::FACK => self.fack(now, from, &header, body),
             PduType::CL_CANCEL => self.cancel(now, from, &header, body),
             PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.callback_answered(now, from, &header, body),
-            // The server needs no other units about its callbacks.
+            // The server ignores other units about its callbacks.
             _ => {}
         }
     }
 
     /// Returns the activity of a unit if the unit comes from the activity's address and is about
-    /// its current call. Notes that the client is alive.
+    /// the activity's current call. Records that the client is alive.
     fn current(&mut self, now: Instant, from: Place, header: &Header) -> Option<&mut Activity> {
         let activity = self.activities.get_mut(&header.activity)?;
         let is_it = activity.place == from && activity.sequence == header.sequence;
@@ -65,9 +65,9 @@ impl Server {
             if assembly.is_empty() {
                 activity.head = *header;
             }
-            // The host's remaining share does not contain the bytes that this assembly holds
-            // already, so they are added. Arguments that fit one short unit are accepted even if
-            // the share is used up.
+            // `room` is the room for further bytes. The limit for the whole message also includes
+            // the bytes that have already arrived. Arguments that fit one short unit are accepted
+            // even if the share is used up.
             let room = (assembly.held() + room).max(FIRST_FRAGMENT);
             Some(assembly.add(header, body, message_max.min(room)))
         });
@@ -93,8 +93,8 @@ impl Server {
         if is_before(header.sequence, activity.sequence) || is_repeated && activity.place != from {
             return false;
         }
-        // The activity may have moved to another address, or the source may be forged. An address
-        // is trusted once a callback to it was answered.
+        // Either the client has moved to another address, or the source is forged. The server
+        // trusts an address only after a callback to it was answered.
         if activity.place != from {
             self.unidentified(now, from, header, body);
             return false;
@@ -119,14 +119,15 @@ impl Server {
     }
 
     /// Processes a fragment from an address at which no client has confirmed a call of the
-    /// activity. Nothing of the fragment is kept. Fragments other than the first are ignored,
-    /// because a client without an answer repeats the first fragment.
+    /// activity. The server keeps nothing of the fragment. Fragments other than the first are
+    /// ignored, because a client that gets no answer retransmits the first fragment.
     fn unidentified(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         if header.fragment != 0 {
             return;
         }
-        // The client of a call without response does not wait for a callback, so the client is not
-        // asked. Calls without response are idempotent in C706, so a duplicate is executed, too.
+        // The client of a call without response does not wait for a callback, so the server sends
+        // none. A duplicate of such a call is executed again, because calls without response are
+        // idempotent in C706.
         if !header.has(flags::MAYBE) {
             self.ask(now, from, header.activity, false);
         } else if header.is_last() {
@@ -139,7 +140,8 @@ impl Server {
     fn identified(&mut self, now: Instant, from: Place, id: Uuid, answer: Answer) {
         let head = Header::new(PduType::REQUEST, id, answer.sequence);
         let known = self.activities.get(&id);
-        // The answer is a duplicate, unless the activity has moved and makes its next call.
+        // For a known activity, the answer is a duplicate, unless the activity has moved to this
+        // address and makes its next call.
         if known.is_some_and(|known| known.place == from || !is_before(known.sequence, answer.sequence)) {
             return;
         }
@@ -164,18 +166,19 @@ impl Server {
         self.send_unit(from, &head, PduType::NOCALL);
     }
 
-    /// Forgets an activity that may yield. If the host has its maximum number of activities, one of
-    /// these yields, otherwise any activity. Activities of which no call has been executed yield
-    /// first. Among equals, the activity that has been silent for the longest time yields. A client
-    /// whose activity was forgotten is asked again. An activity with an executed call is kept as
-    /// long as an old answer of its client to a callback could still be accepted. Otherwise, a
-    /// duplicate of that answer and of the request would execute the call again. Returns whether an
-    /// activity was forgotten.
+    /// Forgets an activity that may yield. Returns whether an activity was forgotten. If the host
+    /// has its maximum number of activities, only an activity of this host may yield. Activities of
+    /// which no call has been executed yield first. Among equals, the activity that has been silent
+    /// for the longest time yields. If a forgotten activity makes another call, its client gets
+    /// another callback. An activity with an executed call is kept as long as an old answer to a
+    /// callback could still be accepted. Otherwise, duplicates of the answer and of the request
+    /// could have the call executed again.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();
-        // A client that waits for a response sends pings. If its activity were forgotten, it would
-        // confirm the call again.
+        // A client that waits for a response sends pings, so its activity is not silent for
+        // `silence_max`. If the activity were forgotten, the client would confirm the call again,
+        // and the call would be executed again.
         let silence_max = self.options.limits.silence_max;
         let may_go = |known: &Activity| {
             let kept_for = match known.has_performed {
@@ -195,8 +198,8 @@ impl Server {
         oldest.is_some()
     }
 
-    /// Begins an activity's next call. The previous call is over: its response has arrived, or the
-    /// client no longer waits for it.
+    /// Begins an activity's next call. The previous call is over for the client: its response has
+    /// arrived, or the client no longer waits for it.
     fn next(&mut self, now: Instant, header: &Header) {
         let window = self.options.limits.window;
         let orphan = self.change(header.activity, |activity| {
@@ -227,7 +230,7 @@ impl Server {
 
     fn perform(&mut self, now: Instant, id: Uuid) {
         let taken = self.change(id, |activity| {
-            // A call without response leaves no state.
+            // For the server, a call without response is over when its execution begins.
             let next = if activity.head.has(flags::MAYBE) { State::Over } else { State::Performed };
             match std::mem::replace(&mut activity.state, next) {
                 State::Arriving(assembly) => {
@@ -242,13 +245,14 @@ impl Server {
         });
         let Some((head, from, client, stub)) = taken.flatten() else { return };
         self.note_due(now + self.options.limits.silence_max);
-        // Arguments that may have arrived in one unit are not counted.
+        // Arguments that are short enough for one unit are not counted.
         let is_long = stub.len() > self.options.limits.near_fragment;
         let memory = if is_long { self.hosts.reserve(from.host(), stub.len()) } else { None };
         self.call(&head, from, Some(client), (stub, memory));
     }
 
-    /// Hands a call over for execution, with its arguments and their memory.
+    /// Queues the event that has a call executed, with its arguments and the reservation of their
+    /// memory.
     fn call(
         &mut self,
         head: &Header,
@@ -274,7 +278,7 @@ impl Server {
         if header.boot != 0 && header.boot != self.options.boot {
             return self.reject(from, header, Status::WRONG_BOOT_TIME);
         }
-        // A ping about a later call may come from an activity that has moved.
+        // A ping about a later call than the known one may come from an activity that has moved.
         let is_old = |known: &Activity| {
             is_before(header.sequence, known.sequence) || known.place != from && known.sequence == header.sequence
         };
@@ -296,8 +300,8 @@ impl Server {
             State::Arriving(_) | State::Performed => self.send_unit(from, header, PduType::WORKING),
             State::Answered(sending) => sending.repeat(from, output),
             State::Over if activity.head.has(flags::IDEMPOTENT) => self.send_unit(from, header, PduType::NOCALL),
-            // The call was executed, but its response was kept for the maximum time without being
-            // fetched.
+            // The call was executed, but its response was not acknowledged within the maximum time,
+            // and is not kept any more.
             State::Over => {
                 let fault = self.about(header, PduType::FAULT);
                 self.output.put(from, |bytes| fault.write(bytes, &write_status(Status::COMM_FAILURE)));
@@ -352,7 +356,8 @@ impl Server {
     fn callback_answered(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         let Some(id) = self.callbacks.activity(now, from, header) else { return };
         if header.kind != PduType::RESPONSE {
-            // A client that implements only the older operation is asked by that operation.
+            // The client implements only the older operation, so the server sends another callback
+            // by that operation.
             let is_older = header.opnum == WHO_ARE_YOU_2 && read_status(header, body) == Ok(Status::OP_RNG_ERROR);
             if is_older {
                 self.ask(now, from, id, true);
@@ -361,13 +366,13 @@ impl Server {
         }
         match Answer::read(header, body) {
             Ok(answer) if answer.status == Status(0) => self.identified(now, from, id, answer),
-            // The client called the previous instance of this server.
+            // The client has made the call to the previous instance of this server.
             Ok(answer) if answer.status == Status::YOU_CRASHED => {
                 let head = Header::new(PduType::REQUEST, id, answer.sequence);
                 self.reject(from, &head, Status::WRONG_BOOT_TIME);
             }
-            // The request was a duplicate of an earlier call's request, and the client no longer
-            // waits for that call.
+            // The client does not confirm the call: the request was a duplicate of an earlier
+            // call's request, and the client no longer waits for that call.
             _ => {}
         }
     }

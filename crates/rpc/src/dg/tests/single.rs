@@ -23,7 +23,7 @@ pub(super) fn server_with(limits: Limits) -> Server {
     Server::new(ServerOptions { limits, boot: BOOT, secret: [3; 16] })
 }
 
-/// A client and a server on a network without loss.
+/// A client and a server between which the test transfers datagrams without loss.
 struct Pair {
     now: Instant,
     server: Server,
@@ -43,7 +43,7 @@ impl Pair {
         self.client.call(self.now, &call).unwrap();
     }
 
-    /// Transfers datagrams in both directions until there are none left.
+    /// Transfers datagrams in both directions until neither side has output.
     fn carry(&mut self) {
         self.said.extend(carry_between(&mut self.server, &mut self.client, self.now));
     }
@@ -63,7 +63,7 @@ impl Pair {
     }
 }
 
-/// Transfers datagrams in both directions until there are none left. Returns the types of the
+/// Transfers datagrams in both directions until neither side has output. Returns the types of the
 /// units, in order.
 fn carry_between(server: &mut Server, client: &mut Activity, now: Instant) -> Vec<PduType> {
     let mut said = Vec::new();
@@ -186,9 +186,11 @@ fn old_requests_of_forgotten_activities_are_not_performed() {
     assert_eq!(pair.server.activities(), 0);
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    // The client has answered to the callback that this call is not the client's current call.
+    // By its answer to the callback, the client has not confirmed the call, which is not its
+    // current call.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
-    // The client confirms its next call.
+    // The client makes its next call, and confirms it when the server asks because of a duplicate
+    // of the old request.
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.client.output().clear();
     pair.server.receive(pair.now, place(1), &request);
@@ -206,8 +208,8 @@ fn a_restarted_datagram_server_is_detected_by_its_boot_time() {
     pair.key().unwrap();
     let limits = Limits::default();
     pair.server = Server::new(ServerOptions { limits, boot: BOOT + 1, secret: [4; 16] });
-    // The previous instance's callback has told the client that instance's boot time, so the new
-    // server rejects the call.
+    // The client knows the boot time of the previous instance from that instance's callback, so the
+    // new server rejects the call.
     pair.after(Duration::from_secs(1));
     pair.carry();
     assert!(pair.server.next_event().is_none());
@@ -229,7 +231,7 @@ fn requests_from_forged_addresses_are_not_performed() {
     server.receive(now, place(1), &request);
     let (to, question) = server.output().iter().map(|(to, bytes)| (to, bytes.to_vec())).next().unwrap();
     assert!(to == place(1) && question.len() < request.len() + 1, "nobody is sent more than what was said in its name");
-    // The process at the forged address does not know the call.
+    // The process at the forged address gets the callback, and does not know the call.
     let mut stranger = Activity::new(Uuid(6), Uuid(7), Limits::default(), false);
     stranger.receive(now, &question);
     let answer = stranger.output().iter().next().unwrap().1.to_vec();
@@ -369,7 +371,7 @@ fn random_datagrams_cause_no_panic_and_bounded_memory() {
     for round in 0..rounds {
         now += Duration::from_millis(random.below(20));
         let bytes = nonsense(&mut random);
-        // Callbacks are answered, too, so that calls are executed.
+        // The test answers callbacks as well, so that the server executes calls.
         let asked: Vec<Vec<u8>> = server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
         server.output().clear();
         for question in asked {
@@ -452,7 +454,7 @@ fn the_arguments_of_a_long_call_count_until_no_copy_of_them_is_left() {
     const LENGTH: usize = 40_000;
     for semantics in [Semantics::AtMostOnce, Semantics::Maybe] {
         let mut pair = Pair::new();
-        // The server learns who the client is.
+        // By this call, the server identifies the client.
         pair.call(Semantics::Idempotent, &[1]);
         pair.carry();
         let key = pair.key().unwrap();
@@ -501,7 +503,7 @@ fn a_host_whose_share_runs_in_a_call_gets_short_calls_and_all_results() {
     let first = begun(&mut server, &mut other, now, &[2; 100]).unwrap();
     let running = begun(&mut server, &mut slow, now, &[1; SHARE]).unwrap();
     assert_eq!((running.stub.len(), server.held()), (SHARE, SHARE));
-    // The results of a call that began before.
+    // The results belong to a call that began before the host's share was used up.
     let results = vec![7; SHARE];
     server.respond(now, first.key, results.clone());
     carry_between(&mut server, &mut other, now);

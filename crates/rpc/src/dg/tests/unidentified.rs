@@ -1,4 +1,5 @@
-//! Tests of datagrams from unidentified addresses: what the server sends, keeps and executes.
+//! Tests of datagrams from addresses without an identified client: the units that the server sends,
+//! the state that it keeps, and the calls that it executes.
 
 use super::single::{BOOT, INTERFACE, server_with};
 use crate::dg::conversation::{CONV, CONVC};
@@ -110,8 +111,8 @@ fn two_servers_do_not_answer_each_other() {
     }
 }
 
-/// Returns first units of unknown activities: of every type, with all flags, bodies and numbers
-/// that servers distinguish.
+/// Returns units that can be the first unit of an unknown activity: every type, with all flags,
+/// bodies and numbers that servers distinguish.
 fn first_units() -> Vec<Vec<u8>> {
     let mut units = vec![vec![], vec![4], vec![0xff; 79], vec![0xff; 80], vec![4; 1400]];
     let all_flags = [
@@ -193,7 +194,7 @@ fn maybe_calls_of_unidentified_clients_fit_one_unit_and_have_no_identity() {
     let made = call(&mut server).unwrap();
     assert!(made.is_maybe && made.client.is_none() && made.stub == [3; 1384]);
     server.fault(now, made.key, Status::ACCESS_DENIED, false);
-    // The server keeps nothing of a longer call.
+    // The server keeps nothing of a call without response that needs several fragments.
     for number in 0..3 {
         let last = if number == 2 { flags::LAST } else { 0 };
         let flags = maybe | flags::FRAGMENT | flags::NO_FACK | last;
@@ -203,8 +204,8 @@ fn maybe_calls_of_unidentified_clients_fit_one_unit_and_have_no_identity() {
     }
     assert!(server.next_event().is_none());
     assert_eq!((server.activities(), server.held()), (0, 0));
-    // A request from another address, even one that names the activity of an identified client, has
-    // no identity either, and does not end the client's call.
+    // A request without response from another address names the activity of an identified client.
+    // The server does not attribute the call to this client, and does not end the client's call.
     identify(&mut server, now, client_place(), 7);
     server.receive(now, client_place(), &unit(&numbered(7, 2, 0), &[]));
     assert_eq!(call(&mut server).unwrap().client, Some(Uuid(u128::from_le_bytes([7; 16]))));
@@ -272,8 +273,8 @@ fn an_activity_moves_to_an_address_that_confirms_its_next_call() {
     let next = unit(&Header { order: ByteOrder::Little, ..numbered(5, 2, 0) }, &[]);
     server.receive(now, elsewhere, &next);
     let question = sent(&mut server).pop().unwrap().1;
-    // A lost callback is sent again: the client's ping is answered by a nocall, and the nocall by
-    // the request.
+    // If a callback gets lost, the client sends a ping, the server answers with a nocall, and the
+    // client sends the request again, which leads to another callback.
     server.receive(now, elsewhere, &unit(&Header { kind: PduType::PING, ..numbered(5, 2, 0) }, &[]));
     assert_eq!(sent(&mut server).pop().unwrap().1[1], PduType::NOCALL.0);
     // The answer about the call that was made at the old address is a duplicate.
@@ -290,11 +291,12 @@ fn a_duplicate_of_an_answer_does_not_have_a_call_executed_again() {
     let mut server = server_with(Limits { activities_max: 2, ..Limits::default() });
     let mut now = Instant::now();
     let confirmation = identify(&mut server, now, client_place(), 5);
-    // The host may have half of the two activities, and it has one already.
+    // The limit is two activities, and one for each host. The host has one already.
     let neighbour = place("10.9.9.9:1");
     let told = |server: &mut Server, now| confirm(server, now, neighbour, 6).1;
     for _ in 0..4 {
-        // While the answer is valid, the activity does not yield to another activity.
+        // While the answer to the callback is valid, the first activity does not yield to another
+        // activity.
         assert_eq!(told(&mut server, now), PduType::REJECT);
         server.receive(now, client_place(), &confirmation);
         server.receive(now, client_place(), &request(5, 0, &[]));
@@ -362,7 +364,7 @@ fn activities_without_a_call_yield_within_a_second() {
     let unused = [(1, 5), (1, 6), (2, 7), (2, 8)];
     for (host, activity) in unused {
         assert!(accepted(&mut server, now, host, activity));
-        // A call of which only a part has arrived does not count.
+        // A call of which only a part has arrived does not count as executed.
         server.receive(now, place_of(host), &request(activity, flags::FRAGMENT, &[1; 8]));
     }
     assert!(!accepted(&mut server, now + Duration::from_millis(700), 3, 9));
@@ -390,7 +392,8 @@ fn an_activity_with_a_call_is_not_forgotten_if_it_moves_to_a_full_host() {
     assert_eq!(confirm_call(&mut server, later, after, 1, 2).1, PduType::REJECT);
     server.receive(later, before, &request(1, 0, &[]));
     assert_eq!((sent(&mut server).len(), call(&mut server).is_none()), (0, true), "the activity is still known");
-    // All places are taken. The activity keeps its place when it moves to a third host.
+    // The server has its maximum number of activities. A known activity may still move to a third
+    // host.
     assert_eq!(confirm_call(&mut server, later, third, 1, 2).1, PduType::NOCALL);
     // An activity that has moved counts as an activity with a call, although the new call has not
     // arrived.

@@ -40,9 +40,9 @@ pub struct Acceptor {
     offered: Flags,
 }
 
-/// The length of the proof at the front of a response, and of the fixed part behind it, in bytes
-/// (MS-NLMP 2.2.2.7, 2.2.2.8).
+/// The length of the proof at the front of a response, in bytes (MS-NLMP 2.2.2.8).
 const PROOF: usize = 16;
+/// The length of the fixed part that follows the proof, in bytes (MS-NLMP 2.2.2.7).
 const BLOB_FIXED: usize = 28;
 /// The length of LM and NTLM 1 responses, in bytes.
 const OLD_RESPONSE: usize = 24;
@@ -55,7 +55,7 @@ impl Acceptor {
     /// [`NtlmError`] if the message is malformed; [`NtlmError::Flags`] for missing capabilities.
     pub fn new(negotiate: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<Self, NtlmError> {
         let asked = Negotiate::from_wire(negotiate)?.flags;
-        // Clients need not request the target information.
+        // A client need not request the target information: the server sends it in any case.
         asked.require(Flags(Flags::REQUIRED.0 & !Flags::TARGET_INFO.0))?;
         let optional = [Flags::SIGN, Flags::SEAL, Flags::ALWAYS_SIGN, Flags::KEY_EXCHANGE, Flags::BITS_56];
         let optional = optional.into_iter().fold(Flags::REQUEST_TARGET, Flags::bitor);
@@ -87,8 +87,8 @@ impl Acceptor {
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;
-        // Fewer flags are required than in the first message, because not all clients repeat the
-        // flags that are settled by now.
+        // Fewer flags are required than in the first message, because some clients do not repeat
+        // the flags that have been negotiated.
         flags.require(Flags::EXTENDED | Flags::BITS_128 | Flags::UNICODE)?;
         let ((base_key, has_mic), principal) = if is_anonymous(&message) {
             if !accounts.has_anonymous() {
@@ -106,7 +106,7 @@ impl Acceptor {
             if checked.is_ok() && accounts.barred_for(domain, user).is_some() {
                 return Err(NtlmError::Barred);
             }
-            // A malformed response does not count as a guess of the password.
+            // A malformed response is no guess of the password, and does not count.
             if matches!(checked, Ok(_) | Err(NtlmError::Denied)) {
                 accounts.tried(domain, user, checked.is_ok());
             }
@@ -143,8 +143,8 @@ impl Acceptor {
         if !(is_known & is_right) {
             return Err(NtlmError::Denied);
         }
-        // The proof covers the attributes, so an attacker cannot remove the flag of the integrity
-        // code.
+        // The proof covers the attributes, so an attacker cannot remove the flag that announces the
+        // integrity code.
         Ok((keys::base_key(&key, proof), info.flags()? & TargetInfo::HAS_MIC != 0))
     }
 
@@ -162,7 +162,7 @@ fn is_anonymous(message: &Authenticate<'_>) -> bool {
     message.user.is_empty() && message.nt_response.is_empty() && matches!(message.lm_response, [] | [0])
 }
 
-/// Returns the context's key, which the client chooses if key exchange was negotiated.
+/// Returns the context's key. If a key exchange was negotiated, the client has chosen this key.
 fn exported_key(flags: Flags, base_key: &Key, key: &[u8]) -> Result<Key, NtlmError> {
     if !flags.has(Flags::KEY_EXCHANGE) {
         return Ok(base_key.clone());

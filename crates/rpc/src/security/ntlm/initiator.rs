@@ -79,8 +79,9 @@ impl Initiator {
         Ok((authenticate, Established::new(Side::Client, Principal::default(), flags, exported)))
     }
 
-    /// Returns the part of the response that the client's proof covers, besides the challenge:
-    /// time, client challenge and target information (NTLMv2_CLIENT_CHALLENGE, MS-NLMP 2.2.2.7).
+    /// Returns the part of the response that the client's proof covers, in addition to the server's
+    /// challenge: time, client challenge and target information (NTLMv2_CLIENT_CHALLENGE, MS-NLMP
+    /// 2.2.2.7).
     fn blob(&self, info: &mut TargetInfo) -> Result<Vec<u8>, NtlmError> {
         let time = info.time()?.unwrap_or(self.fresh.time);
         info.set(TargetInfo::FLAGS, (info.flags()? | TargetInfo::HAS_MIC).to_le_bytes().to_vec());

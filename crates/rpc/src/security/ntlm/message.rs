@@ -14,7 +14,8 @@ const AUTHENTICATE: u32 = 3;
 const NEGOTIATE_FIXED: usize = 32;
 const CHALLENGE_FIXED: usize = 56;
 const AUTHENTICATE_FIXED: usize = 64;
-/// The range of the integrity code in AUTHENTICATE, if there is one, behind eight bytes of version.
+/// The range of the integrity code in AUTHENTICATE, if the message has one. The eight bytes of the
+/// version precede it.
 const MIC: Range<usize> = 72..88;
 /// The greatest length of NEGOTIATE in bytes. The limit is low, because servers keep this message
 /// for clients that have proved nothing yet.
@@ -58,7 +59,7 @@ impl Flags {
     pub(super) const REQUIRED: Self =
         Self(Self::UNICODE.0 | Self::NTLM.0 | Self::EXTENDED.0 | Self::TARGET_INFO.0 | Self::BITS_128.0);
 
-    /// Whether all flags in `these` are set.
+    /// Whether all flags in `these` are set in this value.
     #[must_use]
     pub const fn has(self, these: Self) -> bool {
         self.0 & these.0 == these.0
@@ -116,7 +117,7 @@ pub struct Challenge<'a> {
 pub struct Authenticate<'a> {
     /// The negotiated capabilities.
     pub flags: Flags,
-    /// The LM response, which only serves to recognize anonymous clients.
+    /// The LM response. It is used only to recognize anonymous clients.
     pub lm_response: &'a [u8],
     /// The NTLM response.
     pub nt_response: &'a [u8],
@@ -170,7 +171,7 @@ impl<'a> Challenge<'a> {
     ///
     /// [`NtlmError`] if the message is malformed.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, NtlmError> {
-        // The first implementations send no version.
+        // The version is optional, because the first implementations do not send it.
         let mut message = Message::open(bytes, CHALLENGE, CHALLENGE_FIXED - 8)?;
         let (target, target_info) = (message.field(12)?, message.field(40)?);
         message.check_overlap()?;
@@ -221,8 +222,8 @@ pub(super) fn set_mic(authenticate: &mut [u8], mic: &[u8; 16]) {
     authenticate[MIC].copy_from_slice(mic);
 }
 
-/// Returns the parts of the third message before and behind the integrity code, which counts as
-/// zeros in its own computation.
+/// Returns the parts of the third message before and after the integrity code. When the code is
+/// computed, its own bytes count as zeros.
 pub(super) fn around_mic(authenticate: &[u8]) -> (&[u8], &[u8]) {
     (&authenticate[..MIC.start], &authenticate[MIC.end..])
 }

@@ -14,14 +14,15 @@ pub const SIGNATURE_LENGTH: usize = 16;
 /// The version of signatures.
 const VERSION: [u8; 4] = 1_u32.to_le_bytes();
 
-/// The state of one direction, in a box, so that moves leave no copies of secrets behind.
+/// The state of one direction. It stays in a box, because moves would leave copies of its secrets
+/// in memory.
 struct Direction {
     sender: Side,
     flags: Flags,
     key: Key,
     signing: Key,
     stream: Rc4,
-    /// The next sequence number, or the reason why there is none.
+    /// The next sequence number, or the error that all further messages get.
     next: Result<u32, NtlmError>,
 }
 
@@ -35,7 +36,8 @@ impl Direction {
         self.stream = keys::sealing(&self.key, self.sender);
     }
 
-    /// Checks that encryption was negotiated if a range is encrypted. Signing is always possible.
+    /// Checks that encryption was negotiated, if there is a range to encrypt. Signing needs no
+    /// check, because it is always possible.
     fn require(&self, sealed: &Option<Range<usize>>) -> Result<(), NtlmError> {
         if sealed.is_some() { self.flags.require(Flags::SEAL) } else { Ok(()) }
     }
@@ -47,7 +49,7 @@ impl Direction {
         Ok(count.to_le_bytes())
     }
 
-    /// Encrypts or decrypts the checksum of a signature, if a key exchange was negotiated.
+    /// If a key exchange was negotiated, encrypts or decrypts the checksum of a signature.
     fn cover(&mut self, code: &mut [u8; 8]) {
         if self.flags.has(Flags::KEY_EXCHANGE) {
             self.stream.apply_keystream(code);
@@ -58,7 +60,8 @@ impl Direction {
 /// Signs and encrypts the messages of one direction in the order of sending.
 pub struct Outgoing(Box<Direction>);
 
-/// Verifies and decrypts the messages of one direction in the order of sending.
+/// Verifies and decrypts the messages of one direction in the order in which the peer has sent
+/// them.
 pub struct Incoming(Box<Direction>);
 
 impl Outgoing {
@@ -138,8 +141,8 @@ impl Incoming {
         let is_right = signature.len() == SIGNATURE_LENGTH && {
             code.copy_from_slice(&signature[4..12]);
             direction.cover(&mut code);
-            // Only the checksum needs a comparison in constant time: version and sequence number
-            // are public.
+            // Only the checksum is compared in constant time, since the version and the sequence
+            // number are public.
             signature[..4] == VERSION && signature[12..] == count && expected.verify_truncated_left(&code).is_ok()
         };
         if is_right {

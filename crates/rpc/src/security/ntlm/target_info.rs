@@ -23,9 +23,9 @@ impl TargetInfo {
     pub const FLAGS: u16 = 6;
     /// The time, eight bytes.
     pub const TIME: u16 = 7;
-    /// The server's principal name, as the client believes.
+    /// The principal name that the client expects of the server.
     pub const PRINCIPAL: u16 = 9;
-    /// The binding to an outer secured channel, 16 bytes; zeros for none.
+    /// The channel binding to an outer secure channel, 16 bytes; zeros if there is none.
     pub const CHANNEL: u16 = 10;
 
     /// A bit of [`FLAGS`](Self::FLAGS): the third message has an integrity code.

@@ -211,7 +211,7 @@ fn tampered_ntlm_negotiation_is_refused() {
     exchanged.authenticate[72] ^= 1;
     assert_eq!(finish(exchanged).unwrap_err(), NtlmError::Integrity);
 
-    // A message without an integrity code, whose fields begin where the code would be.
+    // A message without an integrity code: its first field begins where the code would be.
     let exchanged = exchange(user());
     let whole = message::Authenticate::from_wire(&exchanged.authenticate).unwrap();
     let without = message::Authenticate { mic: None, ..whole }.to_wire();

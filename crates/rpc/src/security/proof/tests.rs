@@ -24,7 +24,7 @@ fn prover(kind: AuthType, password: &str, place: &str) -> Prover {
     Prover::new(initiate(kind, CONTEXT_LEVEL, "host/server", &credential).unwrap(), Level::Integrity, place)
 }
 
-/// All legs, the client as the server knows it, and the client's guard.
+/// All legs, the identity of the client that the server has verified, and the client's guard.
 type Exchanged = (Vec<Vec<u8>>, Option<Authenticated>, Option<Guard>);
 
 /// Transfers legs and answers until the client is done or one side refuses.
@@ -109,8 +109,8 @@ fn the_proof_enforces_the_least_level_of_both_sides() {
     }
 }
 
-/// Tests forward secrecy. An attacker knows all that follows from the password, and has recorded
-/// the legs.
+/// Tests forward secrecy. An attacker has recorded the legs, and knows all keys that follow from
+/// the password.
 #[test]
 fn the_password_and_recorded_legs_do_not_lead_to_the_keys_of_packets() {
     let (mut client, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
@@ -177,14 +177,13 @@ fn clients_refuse_servers_without_a_valid_seal() {
         let seal = client.answer(&server.answer(&second).unwrap().answer).unwrap().leg();
         let Leg { leg_kind, token, .. } = Leg::from_wire(&seal).unwrap();
         assert_eq!((leg_kind, token.len()), (LegKind::Seal, CODE_LENGTH));
-        // The client gets its own seal back.
+        // The client gets its own seal in place of the server's seal.
         assert_eq!(client.answer(&seal).unwrap_err(), SecurityError::Signature);
         assert!(server.answer(&seal).unwrap().proved.is_some());
     }
 }
 
-/// Tests a replay by an attacker who has recorded a proof: the server's challenges are new each
-/// time.
+/// Tests a replay of a recorded proof. It fails because the server draws new challenges each time.
 #[test]
 fn replayed_proof_legs_are_refused() {
     for kind in KINDS {
@@ -228,8 +227,8 @@ fn each_changed_bit_of_a_proof_leg_is_detected() {
     }
 }
 
-/// Whether both sides accept a proof with one bit of a leg changed in transit. `None` if there is
-/// no such bit.
+/// Whether both sides accept a proof in which one bit of a leg was changed in transit. Returns
+/// `None` if the leg has no such bit.
 fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -> Option<bool> {
     let mut bytes = client.begin().unwrap();
     let mut is_proved = false;

@@ -73,7 +73,8 @@ fn spnego_tokens_have_the_standards_layout() {
     assert_eq!(NegTokenResp::from_wire(&bytes), Ok(token));
 }
 
-/// Negotiates with a client that prefers Kerberos, and begins NTLM one message later.
+/// Negotiates with a client that prefers Kerberos. The client begins NTLM one message later than a
+/// client that prefers NTLM.
 fn second_choice(signs: bool) -> Result<(Established, Established), SpnegoError> {
     let list = token::list(&[KERBEROS, NTLM]);
     let first = NegTokenInit { list: &list, token: Some(b"a ticket") }.to_wire();

@@ -29,13 +29,13 @@ enum Event {
     Abandoned(u16),
 }
 
-/// A server whose methods return when they are released.
+/// A server whose methods return when the test releases them.
 #[derive(Debug)]
 struct Methods {
     released: Mutex<HashSet<u16>>,
     release: Condvar,
     events: Sender<Event>,
-    /// The further lanes, if the test leaves them unserved.
+    /// The further lanes, if the test does not serve them.
     unserved: Option<Mutex<Vec<Window>>>,
 }
 
@@ -191,13 +191,14 @@ fn the_lane_of_an_orphaned_call_learns_of_it() {
         (id, begun)
     });
     let [(first, Event::Begun(one)), (second, Event::Begun(two))] = ids else { panic!("{ids:?}") };
-    // A third lane receives for all from now on. The first lane has answered its call.
+    // From now on, a third lane receives for all lanes. The client orphans the first lane's call
+    // after the lane has answered it.
     methods.release(one);
     client.receive_fault(first);
     client.orphan(first);
     assert_eq!(next(&happened), Event::Abandoned(one));
-    // The second lane has not answered its call yet. The client orphans the call, so that the lane
-    // never sends an answer.
+    // The client orphans the second lane's call before the lane has answered it, so that the lane
+    // sends no answer.
     client.orphan(second);
     let (last, third) = (client.call(3), next(&happened));
     let Event::Begun(three) = third else { panic!("{third:?}") };
@@ -254,7 +255,7 @@ fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
     let call = OutgoingCall { context_id: 0, opnum: DENIED, object: None, is_maybe: false, security: None, stub: &[] };
     client.association.call(&call).unwrap();
     let requests = std::mem::take(client.association.output()).repeat(1000);
-    // Both directions fill up: the server waits until its faults are read.
+    // Both directions fill up: the server waits until the client reads the faults.
     while client.stream.send(&requests, Deadline::Within(Duration::from_secs(1))).is_ok() {}
     let begun = Instant::now();
     alarm.ring();
@@ -332,7 +333,7 @@ fn the_arguments_of_a_call_take_memory_until_the_call_is_over() {
     for (left, (opnum, id)) in [(1, (2, ids[1])), (0, (1, ids[0]))] {
         methods.release(opnum);
         client.receive_fault(id);
-        // The response may arrive before the lane's thread goes on.
+        // The response may arrive before the lane's thread has given back the memory.
         let until = LIMIT.start();
         while taken() != left * LENGTH {
             assert!(!until.is_over(), "the memory of the call is not given back");

@@ -1,4 +1,4 @@
-//! Clients that send while another thread receives.
+//! Tests of clients that send while another thread receives.
 
 use super::*;
 use std::sync::atomic::AtomicU32;

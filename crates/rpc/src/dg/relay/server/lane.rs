@@ -20,19 +20,20 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of a client's lanes.
 const LANES_MAX: usize = 16;
-/// The number of lanes that each client may have, however many lanes other clients have: one for a
-/// call, and one for a call that the client makes while it is called back.
+/// The number of lanes that each client may have in any case, even if other clients have many
+/// lanes. The second lane is for a call that the client makes while it is called back during its
+/// first call.
 const LANES_OWN: usize = 2;
-/// The maximum number of lanes beyond [`LANES_OWN`], for all clients together. With [`LANES_OWN`]
-/// lanes for each client and for the callers without an identity, there are at most 1,024 lanes.
-/// One host may have half of the further lanes.
+/// The maximum number of further lanes, beyond each client's [`LANES_OWN`], for all clients
+/// together. With [`LANES_OWN`] lanes for each client and for the callers without an identity,
+/// there are at most 1,024 lanes. One host may have half of the further lanes.
 const FURTHER_MAX: usize = 1024 - LANES_OWN * (CLIENTS_MAX + 1);
 /// The time without a call after which a lane ends, if its client has another lane.
 const REST: Duration = Duration::from_secs(10);
 /// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
 
-/// The numbers of lanes beyond [`LANES_OWN`].
+/// The numbers of further lanes, beyond [`LANES_OWN`], by host.
 #[derive(Debug, Default)]
 pub(super) struct FurtherLanes(Mutex<Counts<Host>>);
 
@@ -41,7 +42,7 @@ impl FurtherLanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a lane of a client at a host. Returns false if there are too many.
+    /// Counts a further lane of a client at a host. Returns false if there are too many.
     fn enter(&self, host: Host) -> bool {
         let mut counts = self.counts();
         let has_room = counts.room(&host.counted(), FURTHER_MAX / 2, FURTHER_MAX) > 0;
@@ -51,7 +52,7 @@ impl FurtherLanes {
         has_room
     }
 
-    /// Counts the end of a lane.
+    /// Subtracts a lane from the counts.
     fn leave(&self, host: Host) {
         self.counts().subtract(host.counted(), 1);
     }
@@ -69,8 +70,7 @@ pub(super) struct Client {
 #[derive(Debug)]
 struct CallQueue {
     waiting: VecDeque<IncomingCall>,
-    /// The calls being executed, each with a flag that tells whether the client has abandoned the
-    /// call.
+    /// The calls being executed. The flag of each is set when the client abandons the call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The signals of the lanes that wait for a call. The lane that became idle last takes the next
     /// call. Therefore surplus lanes get no calls, and end after [`REST`].
@@ -110,8 +110,9 @@ impl Client {
     }
 
     /// Queues a call for a lane. Returns whether the caller has to start another lane. Fails if too
-    /// many calls wait. Also fails if all lanes of the client are in calls, and other clients leave
-    /// no room for another lane: the calls in progress may depend on the new call.
+    /// many calls wait. Also fails if all lanes of the client execute calls and the limit of
+    /// further lanes leaves no room for another lane: the calls in progress may depend on the new
+    /// call, and would wait for it in vain.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut calls = self.calls();
         if calls.waiting.len() == QUEUE_MAX {
@@ -132,22 +133,22 @@ impl Client {
         Ok(is_more)
     }
 
-    /// Whether another lane is needed and allowed: calls wait, but no lane is idle, because the
-    /// idle lanes have ended or there was no room for another lane. Counts the new lane, which the
-    /// caller then has to start.
+    /// Whether another lane is needed and allowed. A lane is needed if calls wait but no lane is
+    /// idle, because the idle lanes have ended or there was no room for another lane. If so, counts
+    /// the new lane, which the caller has to start.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut calls = self.calls();
         !calls.waiting.is_empty() && calls.idle.is_empty() && self.add_lane(&mut calls)
     }
 
-    /// Counts another lane, if there is room for it.
+    /// Adds a lane to the counts, if there is room for it. Returns whether there is.
     fn add_lane(&self, calls: &mut CallQueue) -> bool {
         let has_room = calls.lanes < LANES_OWN || calls.lanes < LANES_MAX && self.shared.further_lanes.enter(self.host);
         calls.lanes += usize::from(has_room);
         has_room
     }
 
-    /// Counts the end of a lane.
+    /// Subtracts a lane from the counts.
     fn remove_lane(&self, calls: &mut CallQueue) {
         calls.lanes -= 1;
         if calls.lanes >= LANES_OWN {
@@ -155,7 +156,7 @@ impl Client {
         }
     }
 
-    /// Notes that the client has abandoned or cancelled a call.
+    /// Marks a call as abandoned, because the client has abandoned or cancelled it.
     pub(super) fn cancel(&self, key: CallKey) {
         let calls = self.calls();
         if let Some((_, is_cancelled)) = calls.performed.iter().find(|(performed, _)| *performed == key) {
@@ -189,8 +190,8 @@ impl Client {
         calls.idle.iter().for_each(|wakeup| wakeup.notify_one());
     }
 
-    /// Returns the answer to a call that contains a bind. `None` for other calls, and for calls of
-    /// a client that is not identified.
+    /// Returns the answer to a call that contains a bind. Returns `None` for other calls, and for
+    /// calls of a client that is not identified.
     fn answer_bind(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
         is_one.then(|| self.interfaces.answer_bind(call.interface, &call.stub)).flatten()
@@ -223,8 +224,8 @@ pub(super) struct Lane {
     /// The call being executed.
     current: Mutex<Option<Call>>,
     scratch: Mutex<Vec<u8>>,
-    /// Whether the client has abandoned the call. If so, the lane's window counts as closed, by
-    /// which the method can notice that its result is not wanted, and the lane ends.
+    /// Whether the client has abandoned the call. The lane's window then counts as closed, so that
+    /// the method can notice that its result is not wanted. The lane ends after the call.
     is_cancelled: Arc<AtomicBool>,
     /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
@@ -244,7 +245,7 @@ struct Call {
 }
 
 impl Lane {
-    /// Creates a lane that its client has counted.
+    /// Creates a lane. The client must already have counted the lane.
     fn new(client: &Arc<Client>) -> Self {
         Self {
             client: Arc::clone(client),
@@ -256,7 +257,7 @@ impl Lane {
         }
     }
 
-    /// Starts a lane that its client has counted.
+    /// Starts a lane. The client must already have counted the lane.
     pub(super) fn begin(client: &Arc<Client>) -> Result<(), ViError> {
         let window = relayed(Box::new(Self::new(client)), &client.shared.options.window)?;
         Arc::clone(&client.interfaces).serve(window, Attribution::default());
@@ -278,8 +279,9 @@ impl Lane {
 
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
     /// lane was woken without a call. Fails if the client is gone or has abandoned the lane's call.
-    /// Also fails if the lane is not needed: `span` is at least `rest`, the lane has got no call
-    /// for the time `rest`, and its client has another lane.
+    /// Also fails if the lane is not needed: it has waited for the time `rest` without a call, and
+    /// its client has another lane. If `span` is shorter than `rest`, the wait does not end the
+    /// lane.
     fn next(&self, span: Duration, rest: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
@@ -295,7 +297,8 @@ impl Lane {
             let outcome;
             (calls, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
             calls.idle.retain(|wakeup| !Arc::ptr_eq(wakeup, &self.wakeup));
-            // The number of lanes includes the lanes that are about to end.
+            // The number of lanes also counts lanes that are about to end. Lanes that are idle or
+            // execute a call are not.
             let has_another = calls.lanes > 1 && !(calls.idle.is_empty() && calls.performed.is_empty());
             is_spare = outcome.timed_out() && span >= rest && has_another;
         }
@@ -368,7 +371,7 @@ impl Relay for Lane {
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
-        // From now on, the results instead of the arguments count against the host's share.
+        // From now on, the results count against the host's share, instead of the arguments.
         drop(memory);
         match encoded {
             Ok(()) => self.client.shared.respond(key, &scratch),
@@ -384,7 +387,8 @@ impl Relay for Lane {
             performed.end();
             self.is_done(key);
         }
-        // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
+        // The lane may be waiting for a cancel of its current call. The call's arguments in the
+        // inbox are still needed then.
         if self.current().is_none() {
             inbox.discard();
             self.client.interfaces.rest();
@@ -397,7 +401,8 @@ impl Relay for Lane {
 
     fn wake(&self) {
         self.is_wanted.store(true, Ordering::Release);
-        // The lock ensures that a thread that has checked the flag is waiting by now.
+        // The lane's thread holds this lock from the check of the flag until it waits. So after
+        // this line, a thread that has missed the flag is waiting, and is notified.
         drop(self.client.calls());
         self.wakeup.notify_one();
     }

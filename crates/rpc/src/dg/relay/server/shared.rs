@@ -5,10 +5,10 @@ use obvia_via::datagram::Place;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of buffers that are kept for the next threads that send.
+/// The maximum number of buffers that are kept for later sends.
 const SPARE_MAX: usize = 4;
 
-/// The server behind a lock, which no thread holds while it sends. So threads that answer calls
+/// The server with its lock. No thread holds the lock while it sends. So threads that answer calls
 /// delay neither each other nor the thread that receives.
 #[derive(Debug)]
 pub(super) struct SharedServer(Mutex<State>);
@@ -16,8 +16,8 @@ pub(super) struct SharedServer(Mutex<State>);
 #[derive(Debug)]
 struct State {
     server: Server,
-    /// The destinations of the threads that send now, each with the number of the thread's call of
-    /// [`SharedServer::with`].
+    /// The destinations to which threads send now, each with the number of the sending thread's
+    /// call of [`SharedServer::with`].
     busy: Vec<(u64, Place)>,
     /// The number of calls of [`SharedServer::with`] that had output to send.
     visits: u64,
@@ -25,7 +25,7 @@ struct State {
     /// here until the thread that sends to its destination has sent its batch. So datagrams for one
     /// destination do not overtake each other.
     held: Vec<(Place, Vec<u8>)>,
-    /// Empty buffers.
+    /// Empty buffers, for later sends.
     spare: Vec<Output<Place>>,
 }
 
@@ -74,9 +74,9 @@ impl SharedServer {
 }
 
 impl State {
-    /// Fills the empty batch of a thread with the datagrams whose destinations are not busy: no
-    /// thread sends to these destinations now. `visit` is the number of the thread's call of
-    /// [`SharedServer::with`]. Returns false if there are no such datagrams.
+    /// Fills the empty batch of a thread with the datagrams whose destinations are not busy. A
+    /// destination is busy while a thread sends to it. `visit` is the number of the thread's call
+    /// of [`SharedServer::with`]. Returns false if there are no such datagrams.
     fn take(&mut self, visit: u64, batch: &mut Output<Place>) -> bool {
         let Self { server, busy, held, .. } = self;
         let output = server.output();
@@ -96,8 +96,8 @@ impl State {
         }
         output.clear();
         for (to, _) in batch.iter() {
-            // The datagrams of a message are adjacent in the batch, so their destination is noted
-            // once.
+            // Only a repetition of the last destination is recognised. This suffices, because the
+            // datagrams of a message are adjacent in the batch.
             if busy.last() != Some(&(visit, to)) {
                 busy.push((visit, to));
             }
@@ -119,7 +119,7 @@ mod tests {
     /// The limit of a wait.
     const LATEST: Duration = Duration::from_secs(60);
 
-    /// Makes a client's call arrive at the server.
+    /// Lets a client's call arrive at the server, and returns its key.
     fn call(server: &SharedServer, from: Place, id: u128) -> CallKey {
         let mut client = Activity::new(Uuid(id), Uuid(id), Limits::default(), false);
         let interface = SyntaxId { uuid: Uuid(9), version: 1 };

@@ -1,4 +1,4 @@
-//! Tests of the limited number of clients, with sockets of this host.
+//! Tests of the limit on the number of clients, with sockets of this host.
 
 use super::{CLIENTS_MAX, Clients, Endpoint, EndpointOptions, MOMENT};
 use crate::co::IncomingCall;
@@ -82,7 +82,7 @@ impl Interfaces for Shared {
     }
 }
 
-/// The service of lanes, which no call reaches.
+/// The service of the lanes. No call reaches it, because the server has no interfaces.
 struct Unused;
 
 impl Service for Unused {

@@ -1,4 +1,4 @@
-//! Tests of the number of lanes. No lane has a thread, except those that a test waits for.
+//! Tests of the number of lanes. The lanes have no threads, except where a test waits for a lane.
 
 use super::super::tests::{Nothing, Shared};
 use super::super::{CLIENTS_MAX, Endpoint};
@@ -45,7 +45,7 @@ fn call(sequence: u32) -> IncomingCall {
     }
 }
 
-/// Queues a call for another lane, which takes it.
+/// Queues a call, which requires another lane. Returns this lane, after it has taken the call.
 fn busy_lane(client: &Arc<Client>, sequence: u32) -> Lane {
     assert_eq!(client.enqueue(call(sequence)), Ok(true));
     let lane = Lane::new(client);
@@ -81,7 +81,7 @@ fn the_lanes_of_a_host_and_of_all_are_limited_and_each_client_has_two() {
     assert_eq!(sum, second.len() * LANES_OWN + FURTHER_MAX - FURTHER_MAX / 2 - (LANES_MAX - LANES_OWN));
     let last = client(&endpoint, "10.0.0.3");
     assert_eq!(lanes(&last), 2);
-    // The place of a lane that ends is free for another client.
+    // When a lane ends, another client may have a lane instead.
     assert!(!last.lacks_lanes());
     drop(Lane::new(&other));
     assert!(last.lacks_lanes() && !last.lacks_lanes());
@@ -97,7 +97,8 @@ fn a_call_that_would_wait_because_of_other_clients_is_refused() {
         assert!((0..FURTHER_MAX / 2).all(|_| further.enter(host(other))));
     }
     let client = client(&endpoint, "10.0.0.3");
-    // The first call calls the client back, and the second one comes from the client's object.
+    // In this scenario, the method of the first call calls the client back, and the client's object
+    // makes the second call.
     let [_outer, inner] = [1, 2].map(|sequence| busy_lane(&client, sequence));
     assert_eq!(client.enqueue(call(3)), Err(Status::SERVER_TOO_BUSY));
     further.leave(host("10.0.0.1"));
