@@ -43,9 +43,9 @@ pub(crate) const BUILT_IN: [&str; 14] = [
     "winbase.h",
 ];
 
-/// Files whose import also adds the built-in `oaidl.idl`: Windows' own files, and the type
-/// libraries that are imported in their place. The built-in file is added even if the user has
-/// files of these names.
+/// Files whose import also adds the built-in `oaidl.idl`. They are files of Windows, and type
+/// libraries that other IDL files import instead of Windows' files. The built-in file is added even
+/// if the user has files of these names.
 const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
 /// Built-in files. Each imports the files before it.
@@ -109,10 +109,11 @@ struct Reading<'a> {
     diagnostics: Vec<Diagnostic>,
     /// The macros that are defined before each file.
     defined: Macros,
-    /// Whether a file imports one of the files whose declarations the prelude has.
+    /// Whether a file imports a file of [`BUILT_IN`] or [`AUTOMATION`], and therefore may use the
+    /// declarations of the prelude.
     uses_prelude: bool,
-    /// The paths under which files were read first. The key is the file's path without `..` and
-    /// links.
+    /// For each file, the path under which it was read first. The key is the file's path without
+    /// `..` and without symbolic links.
     paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<ParsedFile>,
@@ -147,9 +148,9 @@ impl Compiler {
         self
     }
 
-    /// Reports warnings instead of errors where other compilers accept a file: for unknown
-    /// attributes, and for interfaces that other processes cannot call because of their methods or
-    /// their UUID.
+    /// Reports warnings instead of errors where other compilers accept a file. These are the errors
+    /// about unknown attributes, and about interfaces that other processes cannot call because of
+    /// their methods or their UUID.
     #[must_use]
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;
@@ -163,7 +164,8 @@ impl Compiler {
         self
     }
 
-    /// Takes `text` as the side file of the compiled file, under the name `path`.
+    /// Uses `text` as the compiled file's side file. Messages show the side file under the path
+    /// `path`.
     #[must_use]
     pub fn acf_text(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.side = SideFile::Text(path.into(), text.into());
@@ -253,7 +255,8 @@ impl Reading<'_> {
         self.paths.entry(whole).or_insert_with(|| path.to_owned()).clone()
     }
 
-    /// Defines the macros of the command line, for the first file.
+    /// Defines the macros of the compiler's options: see [`Compiler::define`]. Errors in these
+    /// macros are reported at the start of `file`.
     fn define(&mut self, file: FileId) {
         let place = Span { file, start: 0, end: 0 };
         for definition in &self.compiler.defines {
@@ -278,8 +281,8 @@ impl Reading<'_> {
         if depth == 0 {
             self.define(file);
         }
-        // A file that is compiled or imported has macros of its own, and shares them with the files
-        // that it includes.
+        // The compiled file and each imported file have separate macros. An included file uses and
+        // changes the macros of the including file.
         let mut macros = self.defined.clone();
         let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
@@ -290,8 +293,8 @@ impl Reading<'_> {
     }
 
     /// Returns the significant tokens of a file and of the files that it includes. `None` if an
-    /// included file cannot be read or has broken tokens, or if the inclusions or the macros exceed
-    /// a limit.
+    /// included file cannot be read, if its tokens are broken, or if the inclusions or the macros
+    /// exceed a limit.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
@@ -528,7 +531,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the declarations of the prelude, if the files need it.
+    /// Returns the declarations of the prelude, if a file needs them: see `uses_prelude`.
     fn prelude(&mut self) -> Option<ParsedFile> {
         let name = "prelude.idl";
         let path = bundled_path(name);
@@ -577,8 +580,8 @@ fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Returns bytes as text, without a byte order mark and without the Ctrl-Z that ends old files. If
-/// the encoding is neither UTF-8 nor UTF-16, each byte outside ASCII becomes `?`: such bytes occur
-/// in old files, where they affect only comments and texts.
+/// the encoding is neither UTF-8 nor UTF-16, each byte outside ASCII becomes `?`. Such bytes occur
+/// in comments and texts of old files.
 fn text_of(bytes: Vec<u8>) -> String {
     let wide = |read: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]])).collect();

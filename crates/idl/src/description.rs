@@ -7,8 +7,8 @@ use crate::text::diagnostic::Failure;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Compiles a description. Returns its model and the interface that it describes, or `None` if the
-/// text is not the canonical text of an interface.
+/// Compiles a description. Returns the model and the described interface. `None` if the text is not
+/// the canonical text of an interface.
 ///
 /// Descriptions come from other processes, so the compiler reads no files for them.
 ///
@@ -25,14 +25,14 @@ pub fn interface(
     let whole = format!("{text}{}", announced(text, iid_of));
     let model = Compiler::new().closed().check_text(Path::new(name), &whole)?.model;
     let found = described(text).and_then(|name| model.interfaces.iter().position(|found| found.name == name));
-    // A text with further declarations is refused: they would take memory, and the fingerprint
-    // would not depend on them.
+    // A text with further declarations is refused. The further declarations would take memory, and
+    // the fingerprint would not depend on them.
     let found = found.map(InterfaceId).filter(|id| canonical::text(&model, *id) == text);
     Ok(found.map(|id| (model, id)))
 }
 
-/// Returns the name of the interface that a text describes. The interface comes after the
-/// interfaces that it extends.
+/// Returns the name of the interface that a text describes: the last interface with a body, since
+/// an interface comes after its base interfaces.
 fn described(text: &str) -> Option<&str> {
     let head = text.lines().rev().find_map(|line| line.strip_prefix("interface ")?.strip_suffix('{'))?;
     head.split_whitespace().next()

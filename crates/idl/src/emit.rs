@@ -14,7 +14,7 @@ use crate::text::writer::Origin;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// A list of words from which names must differ.
+/// A list of words that must not be names in generated code.
 type Words = LazyLock<HashSet<&'static str>>;
 
 /// Returns the error for two declarations that have the same name in a language.

@@ -1,11 +1,11 @@
 //! Writing and reading the frames of any method, by the model of its interface and without
 //! generated code.
 //!
-//! The kind of the values is up to the caller: frames are written from [`Given`] values, and a
-//! [`Make`] makes values from frames. A block and a structure have the same form: members at
-//! offsets. The target of a pointer is an object that follows the members in the frame. Members
-//! that another member implies may be left out: an array implies its count, a union its
-//! discriminant.
+//! The caller decides which Rust type represents values: frames are written from values of a type
+//! with [`Given`], and an implementation of [`Make`] makes values from frames. A block and a
+//! structure have the same form: members at offsets. The target of a pointer is an object that
+//! follows the members in the frame. Members that another member implies may be left out: an array
+//! implies its count, a union its discriminant.
 
 mod expression;
 mod plain;
@@ -50,17 +50,18 @@ pub struct Layout<'a> {
 pub(crate) struct Member<'a> {
     name: &'a str,
     ty: &'a Type,
-    /// The member's offset; `None` for a parameter that is not in this block.
+    /// The member's offset. `None` for a parameter that is not in this block.
     at: Option<usize>,
     size: usize,
     /// Whether the type has no pointers.
     is_plain: bool,
     switch: Option<&'a Arith>,
-    /// The conformant array at a structure's end: the element's type, size and length.
+    /// The conformant array at a structure's end. `None` if there is none.
     tail: Option<Counted<'a>>,
 }
 
-/// The element's type, size and length of a counted array.
+/// A counted array: the type of its elements, its size, and its length if the length differs from
+/// the size.
 type Counted<'a> = (&'a Type, &'a Arith, Option<&'a Arith>);
 
 impl<'a> Layout<'a> {
@@ -184,7 +185,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Returns the parameters outside of a frame that its check reads, by their indices.
+    /// Returns the indices of the parameters outside of a frame that the frame's check reads.
     pub fn outer(&self, request: bool) -> &[usize] {
         &self.block(request).outer
     }
@@ -244,7 +245,7 @@ fn evaluate(value: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<
     expression::value(value, load)
 }
 
-/// Returns the element's type, size and length if the type is a pointer to a counted array.
+/// Returns the counted array to which a type points. `None` for other types.
 fn counted(ty: &Type) -> Option<Counted<'_>> {
     match ty {
         Type::Pointer(pointer) => match &pointer.extent {
@@ -272,7 +273,7 @@ fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Mem
 /// The IID of IUnknown.
 const IUNKNOWN: u128 = 0x0000_0000_0000_0000_c000_0000_0000_0046;
 
-/// Reads the little-endian integer at an offset. `None` behind the frame's end.
+/// Reads the little-endian integer at an offset. `None` beyond the frame's end.
 fn integer(frame: &[u8], at: usize, base: Base) -> Option<i64> {
     let mut eight = [0; 8];
     let size = base.size() as usize;

@@ -48,10 +48,10 @@ pub use text::{lexer, source};
 /// or, shorter, with the macro [`include_idl`](https://docs.rs/obvia):
 /// `obvia::include_idl!("calc");`.
 ///
-/// The build script runs again when a file that was read changes, and when a side file (`calc.acf`)
-/// appears beside such a file. To notice new side files, cargo watches the folder. A folder that
-/// contains cargo's output or `.git` is not watched. In such a folder, a new side file is noticed
-/// only when its IDL file changes too.
+/// The build script runs again when one of the files that were read changes, and when a side file
+/// (`calc.acf`) appears beside one of these files. To notice new side files, cargo watches the
+/// folder. A folder that contains cargo's output or `.git` is not watched. In such a folder, a new
+/// side file is noticed only when its IDL file changes too.
 ///
 /// If the file has errors, they go to the build's output and the process exits with status 1.
 pub fn build(file: impl AsRef<Path>) {
@@ -101,8 +101,8 @@ pub fn build_bundled() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// Returns the paths that cargo has to watch: the files that were read, and the folders in which a
-/// side file may appear.
+/// Returns the paths that cargo has to watch. They are the files that were read, and the folders in
+/// which a side file may appear.
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
     // Built-in files are not on disk: cargo would find them missing at every build.

@@ -4,8 +4,8 @@
 //! size. Objects follow the block: arrays, strings, and other data of variable size. A request's
 //! block holds the `[in]` parameters in the order of the source, then the `[in, out]` parameters. A
 //! reply's block holds the `[in, out]` parameters, then the `[out]` parameters. Each parameter has
-//! its natural alignment. The data behind the block has the order of the block's members that lead
-//! to the data.
+//! its natural alignment. The data after the block are in the order of the block's members that
+//! lead to them.
 
 mod blocks;
 mod kinds;

@@ -185,8 +185,8 @@ impl<'a> Resolver<'a> {
         self.end_order();
     }
 
-    /// Marks all declarations so far as built in. With `automation`, the declarations are the
-    /// Automation types.
+    /// Marks all declarations that are in the model so far as built in. With `automation`, the
+    /// declarations are the Automation types.
     pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
         self.given.extend(self.types.keys().cloned());
@@ -387,7 +387,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn constant(&mut self, spec: &TypeSpec, declarator: &crate::syntax::ast::Declarator, value: &Expr) {
-        // In a constant, a BSTR is a text like any other.
+        // A constant of type BSTR is treated as a constant of type LPWSTR.
         let is_bstr = matches!(spec.kind, TypeKind::Automation("BSTR"));
         let kind = if is_bstr { TypeKind::Base("LPWSTR") } else { spec.kind.clone() };
         let spec = &TypeSpec { kind, ..spec.clone() };

@@ -111,8 +111,8 @@ fn cpp_objects_have_the_vtables_that_c_stubs_expect() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Declarations with names of variables, members, functions, types, enumerators and macros in the
-/// headers of the standard library and of POSIX.
+/// Declarations whose names are also names in the headers of the standard library and of POSIX: of
+/// variables, members, functions, types, enumerators and macros.
 const CONSTANTS: &str = "\
     import \"unknwn.idl\";
     const unsigned long count = 3;
@@ -253,7 +253,7 @@ fn compiles(folder: &ground::Folder, text: &str) {
     }
 }
 
-/// Returns the text of a file with an interface that has these methods, behind other declarations.
+/// Returns the text of a file with an interface that has these methods, after other declarations.
 fn with_methods(declarations: &str, methods: &str) -> String {
     let head = "[object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f8)] interface ITest : IUnknown";
     format!("import \"unknwn.idl\";\n{declarations}\n{head} {{\n{methods}\n}}\n")
@@ -289,8 +289,9 @@ fn types_may_have_the_names_of_inherited_members() {
     assert!(header.contains("(enum AddRef one, const no_methods_ *other)"), "{header}");
 }
 
-/// The memory of a count may be shared, so a proxy does not read it again for the check of the
-/// results. A stub checks the number of used elements, whatever else the method returns.
+/// A count may be in memory that other processes can write, so a proxy does not read the count
+/// again for the check of the results. A stub checks the number of used elements, whatever else the
+/// method returns.
 #[test]
 fn numbers_of_used_elements_are_compared_with_the_room_before_the_call() {
     let stubs = |more: &str| {

@@ -49,8 +49,8 @@ fn programs_for_interfaces_that_extend_idispatch_implement_their_own_methods() {
     assert!(code.contains("<obvia::IDispatch as obvia::Remote>::INFO") && !code.contains("<IDispatch as"), "{code}");
 }
 
-/// The parameters of a method; its call in Rust; and its call in C++, with the declarations before
-/// it. If there is no call, the reason.
+/// Each row has the parameters of a method, the method's call in Rust, and the method's call in C++
+/// with the declarations before the call. If there is no call, the row has the reason instead.
 const CALLS: [(&str, &str, &str); 16] = [
     ("[in] boolean b, [in] double d, [in] HRESULT h", "M(false, 0.0, obvia::code::S_OK)", "M(false, 0.0, S_OK)"),
     ("[in, range(-9, -2)] long n, [in, range(3, 9)] byte m", "M(-2, 3)", "M(-2, 3)"),

@@ -500,8 +500,8 @@ fn automation_types_are_refused_everywhere_in_c() {
     }
 }
 
-/// Methods of each kind: with code of their own, with a table, with arrays that are not copied, and
-/// with an array that is lent.
+/// Methods of each kind: with generated code instead of a table, with a table, with arrays that are
+/// not copied, and with an array that is lent.
 const METHODS: &str = "HRESULT Own([in] long a, [out] long *b); HRESULT Tabled([in] struct Chain *a); \
     HRESULT Shared([in] long n, [in, size_is(n), zero_copy] hyper *a); \
     HRESULT Lent([out] long *n, [out, lend, size_is(, *n)] long **p);";

@@ -26,7 +26,8 @@ pub(crate) fn refused_by_all(text: &str, words: &str) {
     refused_by(&["Rust", "C", "Java", "Python"], text, words);
 }
 
-/// As [`refused_by_all`], for the back ends of some languages.
+/// Checks that the back ends of some languages refuse a file, as [`refused_by_all`] does for all
+/// back ends.
 #[track_caller]
 pub(crate) fn refused_by(languages: &[&str], text: &str, words: &str) {
     let found = check(text);
@@ -406,7 +407,7 @@ fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_
     assert_eq!(found.warnings.iter().map(|one| one.code).collect::<Vec<_>>(), ["not-hresult", "left-out"]);
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
-    // Other errors remain errors, and the permitted errors beside them become warnings.
+    // Other errors remain errors, and the permitted errors in the same interface become warnings.
     for (wrong, expected) in [
         ("HRESULT A([in] long a[]);", "no-size"),
         ("HRESULT A(); HRESULT A();", "duplicate-name"),
@@ -586,7 +587,7 @@ fn monikers_are_declared_as_windows_has_them() {
     let model = &found.model;
     let id = model.interfaces.iter().position(|one| one.name == "IMoniker").map(InterfaceId).expect("declared");
     let names: Vec<&str> = model.all_methods(id).iter().map(|method| method.name.as_str()).collect();
-    // The order of the vtable, behind IPersist and IPersistStream.
+    // The order of the vtable, after the methods of IPersist and IPersistStream.
     let expected = "GetClassID IsDirty Load Save GetSizeMax BindToObject BindToStorage Reduce ComposeWith Enum IsEqual \
         Hash IsRunning GetTimeOfLastChange Inverse CommonPrefixWith RelativePathTo GetDisplayName ParseDisplayName \
         IsSystemMoniker";

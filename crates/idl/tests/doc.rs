@@ -1,5 +1,5 @@
-//! References of IDL files in HTML: the pages equal the golden files in `golden/doc`, links lead to
-//! a page and a place, and texts of IDL files stay texts.
+//! References of IDL files in HTML: the pages equal the golden files in `golden/doc`, each link
+//! leads to an existing page and place, and texts of IDL files do not become markup.
 //!
 //! After an intended change of the pages, run the test with `OBVIA_BLESS=1` to write the golden
 //! files anew, and review the differences.

@@ -1,4 +1,5 @@
-//! Macros are replaced as a C preprocessor replaces them: the tests compare with its output.
+//! Macros are replaced as a C preprocessor replaces them. The tests compare the replaced text with
+//! the output of a C preprocessor.
 
 use obvia_idl::model::Value;
 use obvia_idl::{Compilation, Compiler, Failure};
@@ -25,7 +26,7 @@ fn wrong(text: &str) -> (Vec<&'static str>, String) {
     (failure.diagnostics.iter().map(|found| found.code).collect(), failure.to_string())
 }
 
-/// Returns a text as the C preprocessor replaces its macros.
+/// Returns a text in which the C preprocessor has replaced the macros.
 fn replaced_by_c(text: &str) -> String {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc"));
     let mut child = Command::new(&compiler)

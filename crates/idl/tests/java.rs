@@ -358,7 +358,7 @@ fn included_declarations_are_named_with_the_including_file_in_java() {
         format!("import \"unknwn.idl\"; struct Add30Result {{ long n; }}; {}", interface("FooBar", "IUnknown", 10));
     file("base.idl", base);
     file("foo.h", format!("struct foo_bar {{ long n; }};\n{}", interface("IHeir", "FooBar", 30)));
-    // The word that a macro makes is in a file of its own.
+    // A word that a macro makes by `##` does not belong to the text of the IDL file.
     let made = "#define MADE(a, b) a##b\nstruct MADE(O, wn) { long n; };";
     file("heir.idl", format!("import \"base.idl\";\n{made}\n#include \"foo.h\"\n"));
     let found = all("heir.idl");

@@ -1,8 +1,8 @@
 //! A file of a few kilobytes must not keep the compiler busy for long, exhaust memory or crash the
 //! compiler. Such a file is refused with an error that names a line.
 //!
-//! The processor time for a file is compared with the time for a plain file, so that slow and busy
-//! computers pass.
+//! The processor time for a file is compared with the time for a plain file of the same size. So
+//! the tests also pass on slow and busy computers.
 
 mod large;
 

@@ -1,4 +1,5 @@
-//! Rules for declarations that compile: each finds its declarations, and not others.
+//! Rules for declarations that compile: each rule reports the declarations that break it, and no
+//! others.
 
 use obvia_idl::Compiler;
 use obvia_idl::tools::lint::{Finding, Rule, lint};

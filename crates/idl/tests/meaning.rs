@@ -437,8 +437,8 @@ fn imported_connection_points_are_those_of_the_runtime() {
     assert!(c.projection.contains("#include \"ocidl_values.hpp\""), "{}", c.projection);
 }
 
-/// The received results count the elements, even if the count is also an argument: a server may
-/// lower the count.
+/// A proxy takes the number of received elements from the results, even if the number is also an
+/// argument, because a server may lower the number.
 #[test]
 fn result_arrays_are_counted_by_the_received_count() {
     let compilation = check(

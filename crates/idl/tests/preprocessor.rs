@@ -1,5 +1,5 @@
-//! The preprocessor works across files as MIDL's does: an imported file does not see the macros of
-//! the importing file, and an included file is a part of the including file.
+//! The preprocessor works across files as MIDL's does. An imported file does not see the macros of
+//! the importing file. An included file is a part of the including file.
 
 use obvia_idl::model::{Base, Model, Type, Value};
 use obvia_idl::{Compilation, Compiler, Failure};

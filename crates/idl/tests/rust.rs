@@ -330,12 +330,12 @@ fn word(text: &str) -> &str {
     text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').next().unwrap_or_default()
 }
 
-/// Returns the rest of a line behind each occurrence of a text.
+/// Returns, for each occurrence of a text, the rest of its line.
 fn after<'t>(line: &'t str, start: &'static str) -> impl Iterator<Item = &'t str> {
     line.match_indices(start).map(move |(at, _)| &line[at + start.len()..])
 }
 
-/// The texts before and behind a name that a pattern binds.
+/// The texts before and after a name that a pattern binds.
 const ENDS: [(&str, &str); 8] = [
     ("let ", " ="),
     ("let ", ":"),

@@ -259,7 +259,7 @@ fn the_idl_text_of_a_type_library_is_limited() {
     let library = TypeLibrary { types: vec![record; TYPES], ..TypeLibrary::default() };
     let mut bytes = typelib::write(&library).unwrap();
     assert_eq!(read(&bytes), library);
-    // The place of every type's members is set to the place of the first type's members, and the
+    // Every type gets the place of the first type's members as the place of its members. The
     // members of the other types are cut off.
     let types = 0x54 + TYPES * 4 + 15 * 16;
     let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();

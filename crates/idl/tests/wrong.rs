@@ -8,8 +8,8 @@ use obvia_idl::{Compiler, Diagnostic, Failure, emit};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Returns the errors of a file: the errors of the compiler, or else the errors of the first back
-/// end that refuses the file.
+/// Returns the errors of a file. They are the errors of the compiler, or else the errors of the
+/// first back end that refuses the file.
 fn errors(path: &Path) -> Failure {
     let found = match Compiler::new().check(path) {
         Ok(found) => found,

@@ -114,7 +114,7 @@ fn is_automation(model: &Model, ty: &Type) -> bool {
 /// flag that tells whether the declaration is in an imported file.
 fn automation<'m>(model: &'m Model) -> Vec<(Diagnostic, bool)> {
     let of_struct = |found: &'m Struct| {
-        // The member of an open array has type void: `conformant` has the element type.
+        // The member for a conformant array has type void: `conformant` has the element type.
         let element = found.conformant.as_ref().map(|(element, ..)| element);
         let ty = move |field: &'m Field| element.filter(|_| field.ty == Type::Void).unwrap_or(&field.ty);
         found.fields.iter().map(move |field| (field, ty(field), &found.name, found.imported))

@@ -177,8 +177,8 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     classes
 }
 
-/// Returns the indices of the structures of Automation's built-in file, such as CURRENCY, that the
-/// classes of other structures and of the interfaces use.
+/// Returns the indices of the used structures of Automation's built-in file, such as CURRENCY. A
+/// structure is used if the class of another structure or of an interface uses it.
 fn used_built_in(context: &Context<'_>, remote: &[InterfaceId]) -> BTreeSet<usize> {
     let model = context.model;
     let structs = (model.built_in.structs..model.structs.len()).map(|at| Type::Struct(StructId(at)));
@@ -199,9 +199,9 @@ fn own_unions(context: &Context<'_>) -> impl Iterator<Item = UnionId> {
     all.filter(|id| context.has_class(&Type::Union(*id)))
 }
 
-/// Returns the structures, unions and enumerations for which the runtime needs descriptions: the
-/// structures with pointers, the unions, the types of the members of both, and the types to which
-/// pointers lead.
+/// Returns the structures, unions and enumerations for which the runtime needs descriptions. They
+/// are the structures with pointers, the unions, the types of the members of these structures and
+/// unions, and the types to which pointers lead.
 fn pointed_to(context: &Context<'_>, remote: &[InterfaceId]) -> Vec<Type> {
     let model = context.model;
     let mut types = Kinds::default();

@@ -46,13 +46,13 @@ impl Stubs<'_> {
         if self.declared.contains(name) { self.of_module("builtins", name) } else { name.to_owned() }
     }
 
-    /// Returns a type of a module.
+    /// Returns a type of a module of Python, by names that no declaration hides.
     fn of_module(&self, module: &str, name: &str) -> String {
         format!("{}.{name}", self.imported(module))
     }
 
-    /// Returns the name by which the file imports a module or a type: the imported name itself,
-    /// unless a declaration of the file has the same name. The name begins with at most one
+    /// Returns the name by which the file imports a module or a type. It is the imported name
+    /// itself, unless a declaration of the file has the same name. The name begins with at most one
     /// underscore, because within a class Python mangles names that begin with two underscores.
     fn imported(&self, name: &str) -> String {
         if !self.declared.contains(name) {

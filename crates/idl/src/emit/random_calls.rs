@@ -1,10 +1,10 @@
 //! Random calls: the values of a method's calls, for test programs in every language.
 //!
-//! A seed, a method and a number identify a call. From these the caller and the object draw the
-//! same values, in the order of [`TestedMethod::fields`]. The caller sends the arguments and knows
-//! the results. The object knows the arguments and returns the results. Each side thus checks the
-//! peer's values, whatever languages the programs are in. `random_calls.hh` and
-//! `random_calls.rs.in` contain the generator.
+//! A seed, a method and a number identify a call. From these three, the generator makes the same
+//! random values for the caller and for the object, in the order of [`TestedMethod::fields`]. The
+//! caller sends the arguments and knows the results. The object knows the arguments and returns the
+//! results. Each side thus checks the peer's values, whatever languages the programs are in.
+//! `random_calls.hh` and `random_calls.rs.in` contain the generator.
 
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
@@ -21,8 +21,8 @@ const VALUE_BYTES: u32 = 0x1_0000;
 pub(super) struct TestedMethod<'a> {
     /// The method.
     pub(super) plan: MethodPlan<'a>,
-    /// The values of a call, in the order in which they are drawn. A draw before the first result
-    /// decides whether the method fails.
+    /// The values of a call, in the order in which the generator makes them. A random number before
+    /// the first result decides whether the method fails.
     pub(super) fields: Vec<Field>,
     /// The reason why the method is omitted. `None` if test programs call it.
     pub(super) omission_reason: Option<String>,
@@ -32,13 +32,13 @@ pub(super) struct TestedMethod<'a> {
 pub(super) struct Field {
     /// The field's name: the parameter's name with the direction.
     pub(super) name: String,
-    /// The kind of value, and the way in which it is drawn.
+    /// The kind of value, and the way in which the generator makes it.
     pub(super) kind: FieldKind,
     /// Whether the value is a result.
     pub(super) is_result: bool,
 }
 
-/// The way in which a value is drawn.
+/// The way in which the generator makes a value.
 pub(super) enum FieldKind {
     /// Any value of its type, within a range.
     Value(Type, Option<(i64, i64)>),
@@ -47,14 +47,14 @@ pub(super) enum FieldKind {
     Count(Base, [i64; 3]),
     /// A count of used elements: at most the room in each of these arrays.
     Used(Base, Vec<Arith>),
-    /// The value of the argument with this name, without a further draw.
+    /// The same value as the argument with this name. The generator makes no further value.
     SameAsArgument(Type, String),
     /// A value or null.
     Optional(Type),
     /// An array of `count` elements.
     Array { element: Type, count: Arith },
-    /// Characters, or with `utf8` their bytes. If `optional`, the string may be null. About `fit`
-    /// characters or bytes fit into a slot.
+    /// A string: characters, or bytes in UTF-8 if `utf8` is true. If `optional`, the string may be
+    /// null. About `fit` characters or bytes fit into a slot.
     Text { wide: bool, utf8: bool, optional: bool, fit: i64 },
 }
 
@@ -304,12 +304,12 @@ fn edges(
     [least, (100 * fit(block, fixed) / unit).clamp(least, most), most]
 }
 
-/// Returns the number of bytes that fit into a slot behind a block and `others` bytes.
+/// Returns the number of bytes that fit into a slot after a block and `others` bytes.
 fn fit(block: u32, others: i64) -> i64 {
     (i64::from(INLINE_MAX) - i64::from(block)).saturating_sub(others).max(0) / 8 * 8
 }
 
-/// Returns the length of a string that fits into a slot behind a block, without the final zero.
+/// Returns the length of a string that fits into a slot after a block, without the final zero.
 fn text_fit(block: u32, base: Base) -> i64 {
     (fit(block, OBJECT_HEADER as i64) / i64::from(base.size()) - 1).max(0)
 }

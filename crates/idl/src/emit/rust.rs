@@ -111,7 +111,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
 }
 
 /// Returns the interfaces of the file and of the files that it imports. The runtime contains the
-/// code of the other interfaces.
+/// code of the built-in interfaces.
 fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
     (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId)
 }
@@ -141,8 +141,9 @@ fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 
-/// Writes the code that registers the linked interfaces when the program is loaded, so that two
-/// different interfaces with the same IID are noticed.
+/// Writes the code that registers the interfaces of the file and of its imported files when the
+/// program is loaded. By this registration, the runtime notices two different interfaces with the
+/// same IID.
 fn declared(out: &mut Writer, model: &Model, left_out: &LeftOut) {
     let interface = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));

@@ -34,7 +34,7 @@ pub(super) fn enumerator(found: &Enum) -> Option<&(String, i32)> {
     found.values.iter().find(|(_, number)| *number == 0).or_else(|| found.values.first())
 }
 
-/// Returns the number of elements of an array if every argument is a sample.
+/// Returns the number of elements that an array has if every argument is the sample of its type.
 pub(super) fn count(plan: &MethodPlan<'_>, size: &Arith) -> Result<i64, Reason> {
     value(plan, size).filter(|count| (0..=ELEMENTS_MAX).contains(count)).ok_or(COUNT)
 }
@@ -55,7 +55,7 @@ fn value(plan: &MethodPlan<'_>, size: &Arith) -> Option<i64> {
     })
 }
 
-/// Whether a value of a type may consist of zeros.
+/// Whether a type permits the value whose bytes are all zero.
 pub(super) fn may_be_zero(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> bool {
     let field = |field: &Field| field.switch.is_none() && may_be_zero(model, &field.ty, field.range);
     match ty {

@@ -396,7 +396,8 @@ impl Emitter<'_> {
             };
             return if memory.is_by_value(param) { simple } else { TypeDesc::Pointer(Box::new(simple)) };
         }
-        // The model's additional pointer is not part of the declaration.
+        // The pointer that the model adds to a parameter ([`Param::boxed`]) is not part of the
+        // declaration.
         let ty = match &param.ty {
             Type::Pointer(pointer) if param.boxed => &pointer.to,
             ty => ty,

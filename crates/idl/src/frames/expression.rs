@@ -3,7 +3,8 @@
 use crate::model::{Arith, Base};
 use crate::text::condition::{apply, decided};
 
-/// Evaluates an expression; `None` with an unknown operand, a division by zero, or an overflow.
+/// Evaluates an expression. `None` if an operand is unknown, and for a division by zero and an
+/// overflow.
 pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
     let of = |inner: &Arith| value(inner, load);
     match expression {

@@ -48,7 +48,7 @@ pub trait Given: Clone {
     fn form(&self, members: &[&str]) -> String;
 }
 
-/// A union's value.
+/// A union's value: the arm, the discriminant, or both.
 #[derive(Debug)]
 pub struct Named<V> {
     /// The arm's name and value, if given.
@@ -132,9 +132,9 @@ pub(super) fn fields<V: Given>(
 
 /// The elements of an array.
 pub(super) enum Items<'v, V> {
-    /// In the form of the frame.
+    /// The bytes of all elements, as a frame holds them.
     Bytes(Cow<'v, [u8]>),
-    /// As values.
+    /// A value for each element.
     Values(Vec<V>),
 }
 
@@ -149,7 +149,7 @@ impl<'v, V: Given> Items<'v, V> {
         value.elements().map(Self::Values)
     }
 
-    /// Returns the number of elements of `size` bytes.
+    /// Returns the number of elements. `size` is the number of bytes of an element in a frame.
     pub(super) fn len(&self, size: usize) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len() / size.max(1),

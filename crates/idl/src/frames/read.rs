@@ -51,7 +51,7 @@ pub trait Make {
     /// Makes the value of a union. `is_clear` says whether the arm alone implies the discriminant.
     fn union(&mut self, id: UnionId, tag: i64, is_clear: bool, arm: Option<(&str, Self::Value)>)
     -> Option<Self::Value>;
-    /// Takes ownership of an object reference.
+    /// Makes the value of an object, and takes ownership of the object reference.
     fn object(&mut self, reference: &[u8]) -> Option<Self::Value>;
 }
 
@@ -70,7 +70,7 @@ pub struct Reading<'f, 'a, M> {
     /// parameters of the request.
     outer: &'f dyn Fn(usize) -> Option<i64>,
     depth: usize,
-    /// The number of bytes that may still be read.
+    /// The number of bytes in the targets of pointers that may still be read.
     left: usize,
     /// The number of values that may still be made.
     values_left: usize,
@@ -119,13 +119,13 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         self.references.iter().filter_map(of)
     }
 
-    /// Counts bytes of an object against the limit. `None` beyond the limit.
+    /// Counts bytes of an object that are about to be read. `None` if the limit is exceeded.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// Counts made values against the limit. `None` beyond the limit.
+    /// Counts values that are about to be made. `None` if the limit is exceeded.
     fn make(&mut self, values: usize) -> Option<()> {
         self.values_left = self.values_left.checked_sub(values)?;
         Some(())
@@ -271,7 +271,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         }
     }
 
-    /// Reads a part of a value, which may have parts itself.
+    /// Runs `read` one level deeper in a value. Beyond the maximum depth, `read` does not run, and
+    /// the maker makes a value in its place.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<M::Value>) -> Option<M::Value> {
         self.depth += 1;
         let value = if self.depth > M::DEPTH_MAX { self.make.too_deep() } else { read(self) };

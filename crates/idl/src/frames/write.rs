@@ -14,9 +14,9 @@ const ALIGN: usize = 8;
 /// The greatest length of a frame, in bytes.
 const BYTES_MAX: usize = 1 << 30;
 
-/// The maximum work for one frame: the number of values behind pointers, plus the number of steps
-/// in the paths to these values. A value to which several pointers lead is written once for each
-/// pointer, so a small value could need any number of steps.
+/// The maximum work for one frame: the number of values that pointers lead to, plus the number of
+/// steps in the paths to these values. A value to which several pointers lead is written once for
+/// each pointer, so a small value could need any number of steps.
 const STEPS_MAX: usize = 1 << 24;
 
 /// A source of object references.
@@ -44,7 +44,7 @@ pub(super) struct Writer<'a, 'v, V> {
     /// The offsets of objects with a label, and their values. The values are kept so that no other
     /// value gets the same label.
     labelled: HashMap<String, (usize, V)>,
-    /// The slots of pointers to labels, to be filled in at the end.
+    /// The places of pointers to labels, each with its label. They are filled in at the end.
     waiting: Vec<(usize, String)>,
     /// The number of steps and values that may still be queued.
     left: usize,

@@ -17,7 +17,7 @@ impl Wrong {
         Self { path: String::new(), message: message.into() }
     }
 
-    /// Returns the error with a message that calls the first part of the path an argument.
+    /// Returns the error with a message in which the first part of the path is an argument's name.
     #[must_use]
     pub fn of_argument(self) -> Self {
         let path = self.path.trim_start_matches('.');

@@ -133,7 +133,7 @@ impl Closure {
 /// Writes the model's parts as IDL.
 struct Printer<'a> {
     model: &'a Model,
-    /// See [`print`].
+    /// Whether the text is for the modules of one process: see [`print`].
     for_one_process: bool,
     /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
     /// of an inner pointer. A typedef comes before the typedefs that use it.
@@ -151,7 +151,7 @@ pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
     Printer { model, for_one_process: false, aliases: RefCell::default() }.name(ty)
 }
 
-/// Returns a bit field as IDL has it.
+/// Returns the declaration of a bit field in IDL.
 pub(crate) fn bit_field(model: &Model, part: &BitField) -> String {
     let space = if part.name.is_empty() { "" } else { " " };
     format!("{}{space}{} : {}", type_name(model, &part.ty), part.name, part.width)
@@ -170,8 +170,8 @@ impl Printer<'_> {
         let _ = writeln!(out, "typedef {said}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
-    /// Declares a structure or a union, after the types that it contains and after the unions to
-    /// which it has pointers.
+    /// Declares a structure or a union. Before it, declares the types that it contains, and the
+    /// unions to which it has pointers.
     fn declare(&self, out: &mut String, ty: &Type, done: &mut HashSet<Type>) {
         // A stack on the heap, because a chain of unions that point to one another may be as long
         // as a file.

@@ -53,7 +53,7 @@ pub struct Field {
     pub named: Option<usize>,
     /// The least and greatest value, if `[range]` limits the field.
     pub range: Option<(i64, i64)>,
-    /// The expression that selects the arm, for a union without a discriminant of its own.
+    /// The expression that selects the arm, if the field is a non-encapsulated union.
     pub switch: Option<Arith>,
     /// The elements that travel in NDR. `None` unless the field is an array of fixed size that
     /// travels only in part.
@@ -140,7 +140,7 @@ pub struct Union {
     pub name: String,
     /// The discriminant's type.
     pub tag: Type,
-    /// The member names of the discriminant and of the union, for an encapsulated union.
+    /// For an encapsulated union, the names of the members that hold the discriminant and the arms.
     pub encapsulated: Option<(String, String)>,
     /// The arms.
     pub arms: Vec<Arm>,
@@ -240,7 +240,7 @@ pub struct Param {
     pub range: Option<(i64, i64)>,
     /// Whether `[utf8]` limits the parameter, a string of `char`, to UTF-8.
     pub utf8: bool,
-    /// The expression that selects the arm, for a union without a discriminant of its own.
+    /// The expression that selects the arm, if the parameter is a non-encapsulated union.
     pub switch: Option<Arith>,
     /// The elements that travel in NDR. `None` unless the parameter is an array of fixed size that
     /// travels only in part.
@@ -322,7 +322,7 @@ impl Method {
 pub struct Method {
     /// The method's name.
     pub name: String,
-    /// The method's name in languages that forbid members of the interface's own name.
+    /// The method's name in languages in which a member must not have the name of its interface.
     pub code: String,
     /// The method's index in the vtable: the first method after IUnknown's methods has index 3. In
     /// NDR it is also the opnum, except for plain interfaces, whose opnums begin with 0.
@@ -362,10 +362,10 @@ pub struct Interface {
     pub base: Option<InterfaceId>,
     /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
-    /// The reason why nothing is generated for the interface: it has only a forward declaration, it
-    /// has no UUID, or it is a `[local]` interface of objects that does not extend IUnknown. The
-    /// text is a part of a sentence that begins with the interface's name. `None` for other
-    /// interfaces.
+    /// The reason why nothing is generated for the interface. Either the interface has only a
+    /// forward declaration, or it has no UUID, or it is a `[local]` interface of objects that does
+    /// not extend IUnknown. The text is a part of a sentence that begins with the interface's name.
+    /// `None` for other interfaces.
     pub bare: Option<&'static str>,
     /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 pub(crate) type Refusals = HashMap<Type, &'static str>;
 
 /// Facts that back ends have computed about all types. Each fact is computed for all types in one
-/// pass, because there may be many types, each of which leads to many others.
+/// pass. A pass for each type would take too long, because there may be many types that lead to
+/// many others.
 #[derive(Debug, Default)]
 pub struct Known {
     pub(crate) rust: OnceLock<Refusals>,

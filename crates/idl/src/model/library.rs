@@ -61,8 +61,8 @@ pub struct Coclass {
     pub name: String,
     /// The UUID, version, flags and help text for type libraries.
     pub about: About,
-    /// The interfaces that the class's objects implement, or call if marked `source`, each with the
-    /// flags of its attributes.
+    /// The interfaces that the class's objects implement, and the interfaces with the flag
+    /// `SOURCE`, which the objects call. Each comes with the flags of its attributes.
     pub interfaces: Vec<(Offered, u32)>,
     /// Whether an imported file declares the class.
     pub imported: bool,
@@ -102,7 +102,7 @@ pub enum DispMembers {
     /// The dispinterface's own properties, for which no accessor methods are declared, and its own
     /// methods.
     Own(Vec<DispMember>, Vec<DispMember>),
-    /// The members of an interface.
+    /// The dispinterface has the members of this interface.
     Of(InterfaceId),
 }
 

@@ -26,14 +26,15 @@ impl Measure {
         Self { size, align, is_plain: true, is_any_bits: true, depth: 0, weight: 1 }
     }
 
-    /// Returns the measure with `next` placed behind it, like a structure's members. `None` on
-    /// overflow.
+    /// Returns the measure of two values, of which `next` follows the first one like a structure's
+    /// next member. `None` on overflow.
     pub(super) fn followed_by(self, next: Self) -> Option<Self> {
         let at = self.size.checked_next_multiple_of(next.align.max(1))?;
         Some(Self { size: at.checked_add(next.size)?, ..self.beside(next)? })
     }
 
-    /// Returns the measure with `other` in the same place, like a union's arms. `None` on overflow.
+    /// Returns the measure of two values that begin at the same place, like a union's arms. `None`
+    /// on overflow.
     pub(super) fn beside(self, other: Self) -> Option<Self> {
         Some(Self {
             size: self.size.max(other.size),
@@ -45,7 +46,8 @@ impl Measure {
         })
     }
 
-    /// Returns the measure of a structure or a union with these contents. `None` on overflow.
+    /// Returns the measure of a structure or a union whose contents have this measure. `None` on
+    /// overflow.
     pub(super) fn closed(self) -> Option<Self> {
         let size = self.size.checked_next_multiple_of(self.align)?;
         Some(Self { size, depth: self.depth + 1, ..self })
@@ -55,7 +57,7 @@ impl Measure {
 /// The measure of a type without members.
 pub(super) const NOTHING: Measure = Measure { weight: 1, ..Measure::value(0, 1) };
 
-/// Rounds up to a multiple of an alignment.
+/// Rounds a value up to a multiple of an alignment.
 pub fn round_up(value: u32, align: u32) -> u32 {
     value.div_ceil(align.max(1)).saturating_mul(align.max(1))
 }

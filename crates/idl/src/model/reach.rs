@@ -53,7 +53,8 @@ impl Model {
         ReachableTypes { model: self, next, structs, unions }
     }
 
-    /// Returns the type behind all arrays and pointers.
+    /// Returns the type that remains when all arrays of fixed size and all pointers around it are
+    /// removed.
     pub(crate) fn innermost<'m>(&'m self, mut ty: &'m Type) -> &'m Type {
         loop {
             ty = match ty {

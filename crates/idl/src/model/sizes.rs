@@ -7,8 +7,8 @@ use super::tables::Model;
 use super::types::{StructId, Type, UnionId};
 
 impl Model {
-    /// Returns the size and alignment of a type in memory and in FLAT, which are the same as in C
-    /// on a 64-bit machine.
+    /// Returns the size and alignment of a type in memory and in FLAT. Both are the same as in C on
+    /// a 64-bit machine.
     pub fn layout(&self, ty: &Type) -> (u32, u32) {
         // Resolution refuses types whose size overflows.
         let measure = self.measure(ty).unwrap_or_default();
@@ -40,15 +40,15 @@ impl Model {
         })
     }
 
-    /// Returns the size and alignment of a member. As a member, a structure that ends in an open
-    /// array has one element.
+    /// Returns the size and alignment of a member. As a member, a structure that ends in a
+    /// conformant array has one element in this array.
     pub(crate) fn layout_inside(&self, ty: &Type) -> (u32, u32) {
         let measure = self.measure_inside(ty).unwrap_or_default();
         (measure.size, measure.align.max(1))
     }
 
-    /// Returns the measure of a member. As a member, a structure that ends in an open array has one
-    /// element, as in C's headers. `None` if the size overflows.
+    /// Returns the measure of a member. As a member, a structure that ends in a conformant array
+    /// has one element in this array, as in C's headers. `None` if the size overflows.
     fn measure_inside(&self, ty: &Type) -> Option<Measure> {
         let own = self.measure(ty)?;
         let Type::Struct(id) = ty else { return Some(own) };

@@ -42,8 +42,8 @@ pub struct Model {
     /// Structures and unions that no back end can pass to other processes yet, and the types that
     /// lead to such a type, each with the reason.
     pub unsupported: HashMap<Type, Unsupported>,
-    /// The built-in file of base types. The used declarations of this file stand in the tables
-    /// beside the declarations of imported files. `None` if no file needs it.
+    /// The built-in file of base types. The used declarations of this file are in the same tables
+    /// as the declarations of imported files. `None` if no file needs the built-in file.
     pub prelude: Option<FileId>,
     /// Facts that back ends have computed about the types.
     pub known: Known,

@@ -172,9 +172,9 @@ pub struct Function {
     pub name: String,
     /// The function's MEMBERID, which is the DISPID for calls by name.
     pub id: i32,
-    /// The function's FUNCKIND: [`flags::VIRTUAL`] and the like.
+    /// The function's FUNCKIND, such as [`flags::VIRTUAL`].
     pub kind: u8,
-    /// The function's INVOKEKIND: [`flags::CALL`] and the like.
+    /// The function's INVOKEKIND, such as [`flags::CALL`].
     pub invoke: u8,
     /// The function's CALLCONV.
     pub convention: u8,

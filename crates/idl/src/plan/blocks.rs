@@ -53,9 +53,9 @@ impl<'a> MethodPlan<'a> {
     /// Returns the type that a block holds for a parameter.
     ///
     /// In the reply, an array in the caller's memory has as many elements as the caller requested,
-    /// even if the method changes the parameter with that number. The array's size refers to the
-    /// request's value of such a parameter: the operand's index is the parameter's index plus the
-    /// number of parameters.
+    /// even if the method changes the parameter with that number. The returned type therefore
+    /// refers to that parameter's value in the request: the operand's index is the parameter's
+    /// index plus the number of parameters.
     pub(crate) fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
         let ty = in_place(model, param.param);
         let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };

@@ -32,8 +32,8 @@ pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> O
     (arrays != [0, 0]).then(|| with_passings(model, method, opnum, passings))
 }
 
-/// Returns the plans of an interface's methods: the usual plans, and the plans that pass arrays by
-/// reference, whose opnums follow the usual ones.
+/// Returns the usual plans of an interface's methods, and the plans that pass arrays by reference.
+/// The opnums of the plans by reference follow the opnums of the usual plans.
 pub fn plans<'a>(model: &Model, methods: &[&'a Method]) -> (Vec<MethodPlan<'a>>, Vec<MethodPlan<'a>>) {
     let usual: Vec<MethodPlan<'a>> = methods.iter().map(|method| plan(model, method)).collect();
     let mut referring = Vec::new();
@@ -137,8 +137,8 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     counted
 }
 
-/// Whether the reply can be laid out early: the sizes of all data behind its block are known before
-/// the call, except that the last array may get shorter.
+/// Whether the reply can be laid out before the method runs: the sizes of all data after the block
+/// are known then, except that the last array may get shorter.
 fn early_reply(params: &[ParamPlan<'_>]) -> bool {
     let behind: Vec<&ParamPlan<'_>> = [Direction::InOut, Direction::Out]
         .into_iter()

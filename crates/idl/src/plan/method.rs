@@ -57,7 +57,7 @@ pub enum Passing {
     Value(Type),
     /// In the block: a value that is passed by a pointer that is never null.
     RefPointer(Type),
-    /// Behind the block: elements in memory that the caller provides.
+    /// After the block: elements in memory that the caller provides.
     Array {
         /// The element type.
         element: Type,
@@ -66,30 +66,30 @@ pub enum Passing {
         /// The number of elements that travel, if not all.
         length: Option<Arith>,
     },
-    /// Behind the block: a value, or null.
+    /// After the block: a value, or null.
     Optional(Type),
-    /// Behind the block: characters up to a zero.
+    /// After the block: characters up to a zero.
     Text {
         /// The character type.
         base: Base,
         /// Whether the pointer may be null.
         optional: bool,
     },
-    /// Behind the block: characters that the method allocates.
+    /// After the block: characters that the method allocates.
     OutText(Base),
-    /// Behind the block: elements that the method allocates, with their number.
+    /// After the block: elements that the method allocates, with their number.
     OutArray {
         /// The element type.
         element: Type,
         /// The number of elements.
         size: Arith,
     },
-    /// Behind the block: an object reference.
+    /// After the block: an object reference.
     Object(Object),
-    /// Behind the block: an object reference that the method returns.
+    /// After the block: an object reference that the method returns.
     OutObject(Object),
-    /// Last behind the block: elements that the caller reads in place until its next call. The
-    /// elements have neither a slot nor a header.
+    /// At the end of the frame: elements that the caller reads in place until its next call. The
+    /// block has no place for the elements, and the elements have no header.
     Lent {
         /// The element type.
         element: Type,
@@ -158,16 +158,16 @@ pub struct MethodPlan<'a> {
 }
 
 impl<'a> MethodPlan<'a> {
-    /// Returns the parameters that a request needs, by their indices: the `[in]` parameters without
-    /// the counts of arrays.
+    /// Returns the indices of the parameters that a caller passes: the parameters of the request
+    /// without the counts of arrays.
     pub fn arguments(&self) -> Vec<usize> {
         let params = &self.params;
         let is_given = |at: usize| params[at].param.direction.is_in() && !self.is_implied(at);
         (0..params.len()).filter(|at| is_given(*at)).collect()
     }
 
-    /// Returns the parameters that a reply has, by their indices: the `[out]` parameters without
-    /// the counts of arrays.
+    /// Returns the indices of the parameters that a method returns: the parameters of the reply
+    /// without the counts of arrays.
     pub fn results(&self) -> Vec<usize> {
         let params = &self.params;
         (0..params.len()).filter(|at| params[*at].param.direction.is_out() && !params[*at].counts).collect()
@@ -210,8 +210,8 @@ impl<'a> MethodPlan<'a> {
         self.references().next().is_some()
     }
 
-    /// Returns the arrays that are passed by reference: for each its parameter, its index among the
-    /// read or the written arrays, and whether the method writes the array.
+    /// Returns the arrays that are passed by reference. Each has its parameter, its index among the
+    /// read or the written arrays, and a flag that tells whether the method writes it.
     pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
         self.params.iter().filter_map(|param| match param.passing {
             Passing::Reference { is_written, array, .. } => Some((param, array, is_written)),

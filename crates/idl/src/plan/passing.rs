@@ -62,7 +62,7 @@ pub(crate) fn passing(model: &Model, param: &Param) -> Passing {
 /// parameter holds. Other `[out]` objects, and `[in]` structures and GUIDs, are one value if no
 /// parameter could be their count. A GUID that is the IID of an object is always one value.
 ///
-/// An array whose size or length is behind a pointer is a raw pointer.
+/// An array is a raw pointer if its size or length is read through a pointer, as in `size_is(*n)`.
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());

@@ -139,7 +139,7 @@ pub struct About<'a> {
 pub struct Shapes<'a> {
     /// The model.
     pub model: &'a Model,
-    /// The types of objects, in the order of their numbers.
+    /// The types of the objects in an interface's frames, in the order of their type numbers.
     pub kinds: &'a [Type],
 }
 
@@ -149,10 +149,10 @@ struct Walk<'a> {
     numbers: Numbers<'a>,
 }
 
-/// The translation of operands, for a structure or a block.
+/// A function that translates the operands of expressions in a structure or a block.
 pub(crate) type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
 
-/// The translation for types whose expressions use no operand.
+/// The function for types whose expressions have no operand.
 pub(crate) const NOWHERE: Operands<'_> = &|_| Expr::Const(0);
 
 impl Shape {
@@ -181,13 +181,13 @@ impl<'a> Shapes<'a> {
         self.walk().block(fields, operands)
     }
 
-    /// Returns the types of all objects, in the order of their numbers.
+    /// Returns the element types of all objects, in the order of their type numbers.
     pub fn element_types(&self) -> Vec<ElementType> {
         let walk = self.walk();
         self.kinds.iter().map(|ty| walk.element_type(ty)).collect()
     }
 
-    /// Returns the description of an object's elements of this type.
+    /// Returns the description of the elements of an object. `ty` is the elements' type.
     pub fn element_type(&self, ty: &Type) -> ElementType {
         self.walk().element_type(ty)
     }
@@ -211,7 +211,8 @@ impl Walk<'_> {
         match ty {
             Type::Base(base) => {
                 shape.run(at, size);
-                // A `bool` of Rust must be 0 or 1, so this check is needed even beside a [range].
+                // A `bool` of Rust must be 0 or 1, so this check is needed even if there is a
+                // [range].
                 shape.parts.extend((*base == Base::Boolean).then_some((at, What::Boolean)));
                 shape.parts.extend(about.range.map(|(least, most)| (at, What::Range(*base, least, most))));
             }

@@ -15,13 +15,14 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, writes
 }
 
 /// Returns errors for the parts of an interface that no caller and no object supports yet, for
-/// programs without generated code. `program` is the program in messages, as in `` `obvia call` ``.
-/// [`crate::frames`] does not look for these parts itself.
+/// programs without generated code. `program` is the name of the program in messages, such as ``
+/// `obvia call` ``. [`crate::frames`] does not look for these parts itself.
 pub fn refusals(model: &Model, id: InterfaceId, program: &str) -> Vec<Diagnostic> {
     unsupported_by(model, id, program, false)
 }
 
-/// As [`unsupported`], for a back end or a program with this name.
+/// Returns the errors of [`unsupported`] or of [`refusals`]. `who` names the back end or the
+/// program in messages.
 fn unsupported_by(model: &Model, id: InterfaceId, who: &str, writes_local: bool) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     let mut lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
@@ -158,9 +159,9 @@ fn sources(model: &Model, param: &Param) -> Vec<Source> {
     sources
 }
 
-/// Returns the reason why a property of a parameter cannot be determined, as a part of a sentence:
-/// the property depends on a value that may be missing, or is needed before the call although it
-/// depends on a result. `None` if every property can be determined.
+/// Returns the reason why a property of a parameter cannot be determined, as a part of a sentence.
+/// Either the property depends on a value that may be missing, or the property is needed before the
+/// call although it depends on a result. `None` if every property can be determined.
 fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
     let reason = |Source { property, operands, is_before_call }: Source| {
         operands.iter().filter_map(|operand| method.params.get(operand.index)).find_map(|read| {
@@ -208,7 +209,7 @@ fn type_reason(model: &Model, ty: &Type) -> Option<(String, Option<InterfaceId>)
     })
 }
 
-/// As [`type_reason`], for a type with this reason.
+/// Returns the reason in the form of [`type_reason`].
 fn unsupported_reason(model: &Model, why: &Unsupported) -> (String, Option<InterfaceId>) {
     match why {
         Unsupported::Form(form) => (format!("leads to {form}"), None),

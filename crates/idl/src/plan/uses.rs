@@ -2,8 +2,8 @@
 
 use crate::model::Arith;
 
-/// The uses of a member in expressions. From some uses the member's value follows: if the member is
-/// the size of an array, the value follows from the length of the array that a program passes.
+/// The uses of a member in expressions. From some uses the member's value follows. For example, the
+/// value of an array's size follows from the length of the array that a program passes.
 #[derive(Debug)]
 pub(crate) struct Uses {
     member: usize,

@@ -21,7 +21,8 @@ use std::collections::HashMap;
 /// structure is declared.
 const GUID_TAG: &str = "_GUID";
 
-/// The reason why structures that contain a structure with an open array are not supported.
+/// The reason why a structure is not supported if one of its members is a structure with a
+/// conformant array.
 pub(super) const OPEN_MEMBER: &str = "a structure with a member that ends in an open array";
 
 impl Resolver<'_> {
@@ -82,9 +83,9 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Notes the reasons why calls cannot carry a member: it leads to void and does not travel in
-    /// another form, or it has attributes that no back end supports. `is_checked` says whether back
-    /// ends check the member's [range].
+    /// Notes the reasons why calls cannot carry a member. The member may lead to void and not
+    /// travel in another form, or may have attributes that no back end supports. `is_checked` says
+    /// whether back ends check the member's [range].
     pub(super) fn note_member(&mut self, attributes: &[Attribute], spec: &TypeSpec, ty: &Type, is_checked: bool) {
         if *ty != Type::Void && *self.model.innermost(ty) == Type::Void && self.transformation_of(spec).is_none() {
             self.member_reasons.0 = Some("which has a pointer to void");
@@ -156,8 +157,8 @@ impl Resolver<'_> {
             declarator.pointers = declarator.pointers.saturating_add(*stars);
             spec = TypeSpec { kind: of.kind.clone(), ..spec };
         }
-        // SAFEARRAY without parentheses names the structure; a pointer to the structure is the
-        // array.
+        // SAFEARRAY without parentheses is the name of the structure. An array is a pointer to this
+        // structure.
         if matches!(spec.kind, TypeKind::Automation("SAFEARRAY")) {
             declarator.pointers = declarator.pointers.saturating_sub(1);
         }
@@ -294,9 +295,9 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a member may have this type. A structure that ends in an open array is permitted
-    /// only if `open` is `Some`. `open` is then the reason why the surrounding type is not
-    /// supported.
+    /// Whether a member may have this type. A structure that ends in a conformant array is
+    /// permitted only if `open` is `Some`. `open` is then the reason why the surrounding type is
+    /// not supported.
     pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
@@ -414,7 +415,7 @@ fn open_array_inside(span: Span) -> Diagnostic {
     error.help("move it to the end, or declare it as a pointer with [size_is]")
 }
 
-/// Returns the element type of an array, through all its dimensions.
+/// Returns the innermost element type of an array. Other types are returned unchanged.
 fn array_of(mut ty: &Type) -> &Type {
     while let Type::Fixed(element, _) = ty {
         ty = element;

@@ -17,9 +17,9 @@ pub(super) struct Units {
 
 impl Resolver<'_> {
     /// Returns the members with integers called `bits`, `bits2` and so on in the places of bit
-    /// fields. The integers hold the bit fields in the layout of Windows' compilers: consecutive
-    /// bit fields of one size share an integer of this size as long as they fit. The first of them
-    /// is in the lowest bits. `None` if there are no bit fields.
+    /// fields. The integers hold the bit fields in the layout of Windows' compilers. Consecutive
+    /// bit fields whose types have the same size share an integer of this size as long as they fit.
+    /// The first of these bit fields is in the lowest bits. `None` if there are no bit fields.
     pub(super) fn units(&mut self, members: &[Member]) -> Option<Units> {
         if members.iter().all(|member| member.bits.is_none()) {
             return None;
@@ -38,7 +38,7 @@ impl Resolver<'_> {
             self.check_attributes(&member.attributes, &attributes::MEMBER);
             let Some((ty, own, width)) = self.width(member, declarator, width) else { continue };
             if self.has_range(&member.attributes, &member.spec) {
-                // Reports limits that are wrong.
+                // `range_of` is called only to report wrong limits.
                 self.range_of(&member.attributes, &member.spec, &ty);
                 self.not_yet("a structure with a bit field that [range] limits");
             }
@@ -74,7 +74,7 @@ impl Resolver<'_> {
     /// Returns a bit field's type, the size of the type in bytes, and the number of bits. `None`
     /// after an error.
     fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(Type, u32, u32)> {
-        // Reports a type that is not known.
+        // `spec_type` reports a type that is not known.
         let written = self.spec_type(&member.spec, None)?;
         let scalar = self.scalar_type(&member.spec, declarator);
         let ty = match (written, scalar) {

@@ -16,8 +16,8 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
     code
 }
 
-/// Whether generated code may have a static of this name. `is_interface` tells whether an interface
-/// has a name.
+/// Whether generated code may have a static of this name. `is_interface` tells whether a name is
+/// the name of an interface.
 fn is_static(code: &str, is_interface: impl Fn(&str) -> bool) -> bool {
     let of_interface =
         |rest: &str| is_interface(rest) || rest.match_indices('_').any(|(at, _)| is_interface(&rest[..at]));
@@ -40,8 +40,9 @@ impl Resolver<'_> {
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
         let interfaces: HashSet<String> = model.interfaces.iter().map(|found| found.name.clone()).collect();
-        // The vtable of an interface has the methods of its base interfaces, so these get their
-        // names first. In the model, an interface may precede its bases.
+        // The vtable of an interface has the methods of its base interfaces, so the methods of base
+        // interfaces get their names first. In the model, an interface may precede its base
+        // interfaces.
         let mut lineages: Vec<Vec<InterfaceId>> =
             (0..model.interfaces.len()).map(|at| model.lineage(InterfaceId(at))).collect();
         lineages.sort_by_key(Vec::len);

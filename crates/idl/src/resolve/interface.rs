@@ -103,7 +103,8 @@ impl Resolver<'_> {
         outer
     }
 
-    /// Forgets the contents of a built-in interface that a file declares.
+    /// Removes the methods that the prelude has declared for an interface, if a file declares the
+    /// interface itself.
     fn replace_prelude(&mut self, id: InterfaceId, span: Span) {
         if self.model.is_prelude(self.model.interfaces[id.0].span) && !self.model.is_prelude(span) {
             self.defined.remove(&interface_key(id));
@@ -122,7 +123,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the methods of an interface and the declarations beside them.
+    /// Resolves the contents of an interface: its methods, and other declarations such as types.
     fn contents(&mut self, items: &[&Item], id: InterfaceId) {
         let base = self.model.interfaces[id.0].base;
         let inherited = base.map(|base| self.model.all_methods(base)).unwrap_or_default();

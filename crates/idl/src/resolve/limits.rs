@@ -12,7 +12,7 @@ use crate::plan::{in_place, kinds};
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 
-/// The maximum size in bytes of a value, and of all values of a call.
+/// The maximum size in bytes of a single value, and of all values of a call together.
 const SIZE_MAX: u32 = 1 << 30;
 /// The maximum depth of nested structures and unions.
 const DEPTH_MAX: u32 = 64;
@@ -33,8 +33,8 @@ const FILE_LEAST: usize = 1 << 16;
 /// The maximum number of bytes of text in all constants and default values of a file. A constant
 /// may name another constant, so a few bytes of a file can add a long text.
 const TEXTS_MAX: usize = 1 << 20;
-/// The weight of an interface, in members. Each of its base interfaces adds the same weight,
-/// because generated code repeats their declarations and conversions.
+/// The weight of an interface, in members. Each base interface adds the same weight, because
+/// generated code repeats the declarations and conversions of base interfaces.
 const BASE_WEIGHT: usize = 8;
 /// The maximum number of types to which the structures and unions of a file lead. A type counts
 /// once for each structure and each union that leads to it.
@@ -126,7 +126,7 @@ impl Resolver<'_> {
         let model = &self.model;
         let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);
         for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
-            // A parameter with a reason in `unsupported` is refused anyway.
+            // A parameter with a reason in `unsupported` is refused for that reason.
             for param in method.params.iter().filter(|param| param.unsupported.is_none()) {
                 let leads = if method.local { &param.ty } else { model.innermost(&param.ty) };
                 let is_wrong = |found: &&Opaque| !method.local || found.of == *leads && found.why == Opaque::UNDECLARED;

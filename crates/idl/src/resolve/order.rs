@@ -38,8 +38,8 @@ impl Resolver<'_> {
     }
 
     /// Resolves an interface, and then the interfaces above it that extend it. If the base is
-    /// declared below, the interface and its methods wait for the base. The declarations beside the
-    /// methods are resolved at once.
+    /// declared below, the interface and its methods wait for the base. The other declarations in
+    /// the interface are resolved immediately.
     pub(super) fn interface_in_order(&mut self, decl: &InterfaceDecl) {
         if let Some(base) = decl.base.as_ref().filter(|base| decl.items.is_some() && self.is_below(base)) {
             self.interface_id(&decl.name);
@@ -89,7 +89,7 @@ impl Resolver<'_> {
     }
 
     /// Whether an interface must wait for its base, because the current file declares the contents
-    /// of the base further below. The base of a built-in interface is resolved at once.
+    /// of the base further below. A built-in interface does not wait.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),

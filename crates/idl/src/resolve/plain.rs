@@ -130,7 +130,7 @@ impl Resolver<'_> {
         if *stars == 0 && !self.check_complete(&ty, spec.span) {
             return None;
         }
-        // A star behind an interface's name is a part of the type.
+        // A star after an interface's name is a part of the type.
         let is_pointer = matches!(&spec.kind, TypeKind::Named(name) if self.object_pointers.contains(name));
         let is_object = matches!(ty, Type::Interface(_)) && (*stars > 0 || is_pointer);
         let stars = if is_object && !is_pointer { stars - 1 } else { *stars };

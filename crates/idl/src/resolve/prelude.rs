@@ -50,8 +50,8 @@ impl Prelude {
         Self { items, unused, ..Self::default() }
     }
 
-    /// Removes the names of a file's declaration before the declaration is resolved: inside the
-    /// declaration, these names must not refer to the declaration itself or to the built-in type.
+    /// Removes the names of a file's declaration before the declaration is resolved. So inside the
+    /// declaration, the names refer neither to the declaration itself nor to the built-in type.
     fn begin_own(&mut self, item: &Item) {
         for name in names(item) {
             if self.own.remove(&name).is_some() {
@@ -206,7 +206,8 @@ impl Resolver<'_> {
         item.clone()
     }
 
-    /// Resolves a declaration in the middle of another declaration.
+    /// Resolves a declaration while another declaration is being resolved. The state of the other
+    /// declaration is saved and restored.
     fn resolve_apart(&mut self, item: &Item, is_imported: bool, pointer_default: PointerClass) {
         let (owners, declaring) = (take(&mut self.owners), self.declaring.take());
         let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, is_imported));

@@ -19,7 +19,8 @@ impl Resolver<'_> {
             return self.limits_of(attribute, ty);
         }
         let TypeKind::Named(name) = &spec.kind else { return None };
-        // A pointer to a function has no values.
+        // A pointer to a function, which the model represents as a pointer to void, leads to no
+        // values.
         self.ranges.get(name).copied().filter(|_| *self.model.innermost(ty) != Type::Void)
     }
 
@@ -99,8 +100,9 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the form, with its article, of a parameter for which back ends do not check [range].
-/// `None` for an integer, and for a pointer to one integer that is never null.
+/// Returns words for a parameter for which back ends do not check [range], such as `an array`.
+/// `None` for parameters whose [range] is checked: an integer, and a pointer to one integer that is
+/// never null.
 pub(super) fn unchecked_range(ty: &Type) -> Option<&'static str> {
     match ty {
         Type::Base(_) => None,

@@ -194,9 +194,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a typedef declares a handle of another file again, but in another form: as a pointer
-    /// to void instead of an integer of a pointer's size, or the reverse. Such a typedef has no
-    /// effect, and causes a warning.
+    /// Whether a typedef declares a handle of another file again, but in another form. One of the
+    /// forms is a pointer to void, and the other is an integer of a pointer's size. Such a typedef
+    /// has no effect, and causes a warning.
     fn is_declared_again(&mut self, name: &Ident, ty: &Type) -> bool {
         let Some(known) = self.types.get(&name.name) else { return false };
         let (Named::Type(first), Some(span)) = (&known.what, known.span) else { return false };

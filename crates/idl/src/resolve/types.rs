@@ -8,7 +8,7 @@ use crate::syntax::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// The maximum number of elements of a fixed array.
+/// The maximum number of elements of an array of fixed size.
 const FIXED_MAX: i64 = 1 << 24;
 
 /// The kind of declaration that a type belongs to.
@@ -97,8 +97,8 @@ impl Resolver<'_> {
         let dimensions = declarator.dimensions.len();
         let levels = dimensions + usize::from(stars);
         // A type that is not a single value may have a further level, which the declarator does not
-        // show: a typedef of an array has the array's dimensions, and an interface pointer has its
-        // own star.
+        // show. For example, a typedef of an array has the array's dimensions, and an interface
+        // pointer has a star of its own.
         let is_one_value = matches!(ty, Type::Base(_) | Type::Enum(_) | Type::Struct(_) | Type::Union(_));
         let sizes_max = if is_one_value && !is_automation(spec) { levels } else { levels.max(1) };
         self.check_classes(attributes);
@@ -152,8 +152,8 @@ impl Resolver<'_> {
         Some(NamedPointer { to: pointer.to.clone(), extent: pointer.extent.clone(), class })
     }
 
-    /// Returns the type below the stars and dimensions, and the number of remaining stars. An
-    /// interface pointer takes one of the stars. `None` after an error.
+    /// Returns a declaration's type without its stars and dimensions, and the number of remaining
+    /// stars. An interface pointer takes one of the stars. `None` after an error.
     fn innermost(
         &mut self,
         spec: &TypeSpec,
@@ -198,7 +198,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a type's name denotes a pointer to an object, or a pointer to void that may lead to
-    /// an object. Such a name has no star behind it.
+    /// an object. No star follows such a name.
     fn is_object_pointer(&self, spec: &TypeSpec) -> bool {
         let TypeKind::Named(name) = &spec.kind else { return false };
         self.object_pointers.contains(name) || self.is_void_pointer(name)
@@ -376,9 +376,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the name of a type that no typedef declares: its tag, or else a name made of the
-    /// surrounding declaration and the declarator. The name does not depend on other files or on
-    /// their order.
+    /// Returns the name of a type that no typedef declares. The name is the tag, or else is made of
+    /// the names of the surrounding declaration and of the declarator. The name does not depend on
+    /// other files or on their order.
     pub(super) fn fresh_name(&mut self, tag: Option<&Ident>, name: Option<&Ident>, kind: &str, span: Span) -> String {
         if let Some(tag) = tag {
             return tag.name.clone();
@@ -483,8 +483,8 @@ fn is_character(ty: &Type) -> bool {
 }
 
 /// Returns the form of the objects with [iid_is] to which a pointer or an array leads. `None` for
-/// other types, also for the type of an object itself: back ends find the IID of such a parameter
-/// or member.
+/// other types. `None` also for an object itself, because back ends find the IID of a parameter or
+/// a member that is an object.
 pub(super) fn objects_by_iid(ty: &Type) -> Option<&'static str> {
     let (element, own) = match ty {
         Type::Pointer(pointer) if pointer.extent == Extent::One => (&pointer.to, "a pointer to an object"),

@@ -13,15 +13,14 @@ use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
-/// Returns the name of the member that holds the arms of a union with a discriminant of its own.
+/// Returns the name of the member that holds the arms of an encapsulated union.
 fn name_of_body(inner: Option<&Ident>) -> &str {
     inner.map_or("tagged_union", |inner| inner.name.as_str())
 }
 
 impl Resolver<'_> {
-    /// Returns the expression that selects the arm of a union without a discriminant of its own.
-    /// `None` for other types, for a parameter of a `[local]` method without the attribute, and
-    /// after an error.
+    /// Returns the expression that selects the arm of a non-encapsulated union. `None` for other
+    /// types, for a parameter of a `[local]` method without the attribute, and after an error.
     pub(super) fn switch(
         &mut self,
         attributes: &[Attribute],
@@ -136,8 +135,9 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Reports a union without arms, a union without a discriminant of its own whose arms have no
-    /// values, and a discriminant and a union of the same name.
+    /// Reports three errors: a union without arms, a non-encapsulated union whose arms have no
+    /// values, and an encapsulated union in which the members for the discriminant and for the arms
+    /// have the same name.
     fn check_arms(&mut self, decl: &UnionDecl, span: Span) {
         let mut arms = decl.arms.iter().flatten();
         let text = match decl.switch {
@@ -254,9 +254,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Warns about a case that the discriminant's enumeration does not list. The receiver refuses
-    /// such a value if the discriminant belongs to the union. A discriminant beside the union may
-    /// have another type.
+    /// Warns about a case that the discriminant's enumeration does not list. In an encapsulated
+    /// union, the receiver refuses the value of such a case. The discriminant of a non-encapsulated
+    /// union is in another member or parameter, which may have another type than the enumeration.
     fn check_listed(&mut self, id: usize, value: i64, case: &Expr) {
         let Type::Enum(tag) = self.model.unions[id].tag else { return };
         let listed = &self.model.enums[tag.0];

@@ -55,7 +55,7 @@ fn reason(ty: &Type, direction: Direction) -> &'static str {
     }
 }
 
-/// Returns the reason why the string behind a pointer cannot have `[utf8]`.
+/// Returns the reason why a string to which a further pointer leads cannot have `[utf8]`.
 const fn reason_behind(direction: Direction) -> &'static str {
     match direction {
         Direction::In => "is a pointer to a pointer",

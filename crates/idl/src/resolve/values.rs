@@ -98,7 +98,7 @@ impl Resolver<'_> {
             && is_cast(operator, left)
             && let ExprKind::Name(name) = &left.kind
         {
-            // The parser takes a cast of a signed number, such as `(T) -1`, for a subtraction.
+            // The parser reads a cast of a signed number, such as `(T) -1`, as a subtraction.
             let sign = if operator == "-" { "-" } else { "+" };
             let value = Expr { kind: ExprKind::Unary(sign, right.clone()), span: right.span };
             let spec = TypeSpec { kind: TypeKind::Named(name.clone()), constant: false, span: left.span };

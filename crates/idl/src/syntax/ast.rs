@@ -43,9 +43,9 @@ pub enum ExprKind {
     Binary(String, Box<Expr>, Box<Expr>),
     /// `a ? b : c`.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `(T) a`: the type, the number of stars behind it, and the value.
+    /// `(T) a`: the type, the number of stars after the type, and the value.
     Cast(Box<TypeSpec>, u8, Box<Expr>),
-    /// `sizeof(T)`: the type, and the number of stars behind it.
+    /// `sizeof(T)`: the type, and the number of stars after the type.
     SizeOf(Box<TypeSpec>, u8),
 }
 
@@ -90,7 +90,7 @@ pub enum TypeKind {
     Enum(EnumDecl),
     /// `BSTR` and `VARIANT`, and `SAFEARRAY` without an element type.
     Automation(&'static str),
-    /// `SAFEARRAY(T)`: the element type, and whether a star follows.
+    /// `SAFEARRAY(T)` or `SAFEARRAY(T *)`: the type `T`, and whether the star is there.
     SafeArray(Box<TypeSpec>, bool),
 }
 
@@ -118,13 +118,13 @@ pub struct Member {
     pub bits: Option<Expr>,
 }
 
-/// `union`, with or without its own discriminant.
+/// `union`, encapsulated or not.
 #[derive(Clone, Debug)]
 pub struct UnionDecl {
     /// The tag.
     pub tag: Option<Ident>,
-    /// The discriminant's type and name and the union's member name, for an encapsulated union
-    /// (`switch (type name)`).
+    /// For an encapsulated union (`switch (type name)`): the type and the name of the discriminant,
+    /// and the name of the member that holds the arms.
     pub switch: Option<(Box<TypeSpec>, Ident, Option<Ident>)>,
     /// The arms. `None` if the union is only named.
     pub arms: Option<Vec<Arm>>,
@@ -312,7 +312,7 @@ pub struct DispinterfaceDecl {
 pub enum DispinterfaceMembers {
     /// The dispinterface's own properties and methods.
     Own(Vec<Member>, Vec<Method>),
-    /// The members of an interface.
+    /// The dispinterface has the members of the interface with this name.
     Of(Ident),
 }
 

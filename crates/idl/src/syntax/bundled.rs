@@ -12,9 +12,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// The declarations of each built-in file that this thread has parsed, by the file's name, with
-    /// the file's number in the compilation that parsed the file. The places of the declarations
-    /// contain this number, which is the same in most compilations of a program.
+    /// The declarations of each built-in file that this thread has parsed. The key is the file's
+    /// name. The value also has the file's number in the compilation that parsed the file. The
+    /// places of the declarations contain this number, which is the same in most compilations of a
+    /// program.
     static PARSED: RefCell<HashMap<&'static str, ParsedFile>> = RefCell::default();
 }
 

@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the contents of braces up to the closing brace. After an error the parser continues
-    /// behind the next semicolon.
+    /// after the next semicolon.
     pub(crate) fn body(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         while !self.eat("}") {
             let before = self.at;
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         self.peek().map_or(self.end, |token| token.span)
     }
 
-    /// Returns the place of the last token.
+    /// Returns the place of the token that was parsed last.
     pub(crate) fn behind(&self) -> Span {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(self.end, |token| token.span)
     }
@@ -444,7 +444,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a parameter's name with its pointers and dimensions. If `is_nameless` returns true
-    /// behind the pointers, the name is empty.
+    /// after the pointers have been parsed, the name is empty.
     fn declarator_or(&mut self, is_nameless: impl Fn(&Self) -> bool) -> Parsed<Declarator> {
         self.node(SyntaxKind::Declarator, |this| this.declarator_inner("the parameter's name", is_nameless))
     }

@@ -5,7 +5,7 @@
 //! makes these ranges nested or disjoint, so that sorting them yields the tree (see `build.rs`).
 //! The leaves are all tokens of the file, as the lexer found them. Tokens that the parser never saw
 //! (blanks, comments, directives, excluded branches, empty macros) belong to the innermost node
-//! that has tokens on both their sides.
+//! that has tokens before and after them.
 //!
 //! - A node of a kind other than [`SyntaxKind::Error`] was parsed completely: it has the parts that
 //!   the grammar gives it. Its parts may contain errors, each an `Error` node among declarations,
@@ -53,8 +53,8 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     parser.file();
     let noted = parser.into_noted();
     if lexed > 0 {
-        // As in the compiler, if the lexer finds errors, such as an unclosed comment, only these
-        // are reported: the parser's errors would follow from them.
+        // As in the compiler, if the lexer finds errors, such as an unclosed comment, only the
+        // lexer's errors are reported. The parser's errors would follow from them.
         diagnostics.truncate(lexed);
     }
     (build::build(text, &tokens, &output, noted), diagnostics)
@@ -104,7 +104,7 @@ impl Tree {
         self.root().tokens()
     }
 
-    /// Returns the token that contains a byte of the source. `None` behind the end.
+    /// Returns the token that contains a byte of the source. `None` at and beyond the source's end.
     pub fn token_at(&self, offset: usize) -> Option<Token<'_>> {
         let at = self.tokens.partition_point(|token| token.span.end <= offset);
         (at < self.tokens.len()).then_some(Token { tree: self, at })

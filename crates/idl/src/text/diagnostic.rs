@@ -157,7 +157,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns the known word that is most like an unknown word; `None` if no known word is similar
+/// Returns the known word that is most like an unknown word. `None` if no known word is similar
 /// enough.
 pub fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.len() / 2).clamp(1, 3);

@@ -1,6 +1,6 @@
 //! The replacement of macros by their definitions, in the order of C (ISO/IEC 9899:2011, 6.10.3):
-//! arguments first, then the replacement together with the words behind the macro's use. A macro's
-//! name that comes from its own replacement is not replaced again.
+//! arguments first, then the replacement together with the words that follow the macro's use. A
+//! macro's name that comes from its own replacement is not replaced again.
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind};
@@ -13,14 +13,16 @@ use std::rc::Rc;
 
 /// The maximum depth of nested replacements, and of nested arguments.
 const DEPTH_MAX: usize = 64;
-/// The number of words that the macros of any file may produce in all.
+/// The total number of words that the macros of any file may produce.
 const REPLACED_LEAST: usize = 500_000;
 /// The number of further words that each byte of a file's words permits. One word for each byte is
 /// not enough for Wine's `mshtml.idl`.
 const REPLACED_PER_BYTE: usize = 3;
-/// The number of hidden macros for which a word counts as one more word towards the limit of words.
+/// A divisor: `w` words, from each of which `n` macros are hidden, count as `w * n / HIDDEN_COUNT`
+/// further words towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
-/// The number of bytes for which a word counts as one more word towards the limit of words.
+/// A divisor: words with `n` bytes together count as `n / WORD_LENGTH` further words towards the
+/// limit of words.
 const WORD_LENGTH: usize = 32;
 
 /// The state of the replacement of a file's macros.
@@ -93,8 +95,8 @@ impl<'a> Expansion<'a> {
         out.extend(self.name_of(files, call).map(|word| word.token));
     }
 
-    /// Returns the name of a macro with parameters if no argument list has begun: the name is then
-    /// not replaced. Reports an argument list that does not end.
+    /// Returns the name of a macro with parameters if no argument list follows it, since the name
+    /// is then not replaced. Reports an argument list that does not end.
     fn name_of(&self, files: &mut Files<'_>, call: Option<Call>) -> Option<Word> {
         let call = call.filter(|_| !self.is_over)?;
         if call.is_open() {

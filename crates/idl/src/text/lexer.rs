@@ -1,7 +1,7 @@
 //! The lexer: splits text into tokens without loss.
 //!
-//! White space, comments and preprocessor lines are tokens too, so that the tokens of a file joined
-//! together are the file.
+//! White space, comments and preprocessor lines are tokens too. So the texts of a file's tokens,
+//! joined together, are the text of the file.
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::{FileId, Span};

@@ -32,7 +32,7 @@ pub(crate) struct Part {
     pub(crate) role: Role,
     /// Whether `##` stands before the part.
     pub(crate) is_joined: bool,
-    /// Whether `##` stands behind the part.
+    /// Whether `##` stands after the part.
     pub(crate) is_joined_to_next: bool,
 }
 
@@ -124,8 +124,7 @@ fn parameters<'s, 'w>(
 /// again.
 pub(crate) type Hidden = Option<Rc<Hide>>;
 
-/// An entry of the list of the macros from whose replacements a word comes: a macro, and the rest
-/// of the list.
+/// An entry of a list of hidden macros: a macro, and the rest of the list.
 #[derive(Debug)]
 pub(crate) struct Hide {
     of: Rc<Macro>,
@@ -140,7 +139,7 @@ pub(crate) fn hide(of: &Rc<Macro>, others: &Hidden) -> Hidden {
     Some(Rc::new(Hide { of: Rc::clone(of), others: others.clone(), count }))
 }
 
-/// Whether a macro is hidden.
+/// Whether a macro is in a list of hidden macros.
 pub(crate) fn is_hidden(hidden: &Hidden, of: &Rc<Macro>) -> bool {
     each(hidden).any(|one| Rc::ptr_eq(one, of))
 }
@@ -236,7 +235,7 @@ impl Call {
 #[derive(Debug)]
 pub(crate) struct Replacement {
     pub(crate) words: Vec<Word>,
-    /// Whether white space stands behind the words.
+    /// Whether white space stands after the words.
     pub(crate) is_spaced: bool,
     /// The index of the first word of the last operand of `##`, which may have no words.
     operand: usize,
@@ -274,7 +273,7 @@ impl Replacement {
         self.words.append(&mut words);
     }
 
-    /// Removes the comma in front of arguments that are empty.
+    /// Removes the comma before arguments that are empty.
     pub(crate) fn remove_comma(&mut self, files: &Files<'_>) {
         self.words.pop_if(|last| files.sources.text(last.token.span) == ",");
     }
@@ -292,7 +291,7 @@ pub(crate) fn quoted_length(argument: &[Word]) -> usize {
     argument.iter().map(|word| 1 + (word.token.span.end - word.token.span.start) as usize).sum()
 }
 
-/// Returns the text of an argument as a string.
+/// Returns the text of an argument as a string literal, as `#` demands.
 pub(crate) fn quoted(files: &mut Files<'_>, argument: &[Word], place: Span) -> Vec<Word> {
     let mut text = String::new();
     for (at, word) in argument.iter().enumerate() {

@@ -18,8 +18,8 @@ use std::rc::Rc;
 pub(crate) struct Output {
     /// The significant tokens: without trivia, directives and conditionally excluded tokens.
     pub(crate) tokens: Vec<Token>,
-    /// For each token, the index of the file's token from which it comes: the same token, or the
-    /// use of a macro.
+    /// For each token, the index of the file's token from which it comes. If a macro has produced
+    /// the token, this is the index of the macro's name where the macro is used.
     pub(crate) origins: Vec<usize>,
     /// The indices of the conditionally excluded tokens.
     pub(crate) skipped: Vec<usize>,

@@ -12,9 +12,9 @@ pub struct FileId(pub(crate) u16);
 pub struct Span {
     /// The file.
     pub file: FileId,
-    /// The first byte.
+    /// The offset of the range's first byte.
     pub start: u32,
-    /// The byte behind the last one.
+    /// The offset of the byte after the range's last byte.
     pub end: u32,
 }
 
@@ -113,8 +113,8 @@ impl Sources {
         }
     }
 
-    /// Returns the file that has a declaration: the declaration's own file, or, for an included
-    /// file, the including file, which was read before.
+    /// Returns the file to which a declaration belongs. If the declaration stands in an included
+    /// file, this is the including file, which was read before the included file.
     pub(crate) fn importing(&self, span: Span) -> FileId {
         let file = self.use_of(span).file;
         let is_importable = |id: &FileId| matches!(self.file(*id).role, Role::Idl | Role::BuiltIn);
@@ -131,7 +131,7 @@ impl Sources {
         &self.resolved
     }
 
-    /// Marks a file as imported.
+    /// Marks a file as imported: sets its role to [`Role::Idl`].
     pub(crate) fn import(&mut self, id: FileId) {
         self.files[usize::from(id.0)].role = Role::Idl;
     }

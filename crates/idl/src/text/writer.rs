@@ -18,8 +18,8 @@ pub(crate) struct Origin {
 pub(crate) struct Writer {
     text: String,
     depth: usize,
-    /// The offsets at which the lines for other declarations begin. `None` marks lines that belong
-    /// to no declaration.
+    /// The offset at which the lines for each declaration begin, and the declaration. `None` marks
+    /// lines that belong to no declaration.
     origins: Vec<(usize, Option<Origin>)>,
 }
 

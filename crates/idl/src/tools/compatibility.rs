@@ -1,10 +1,10 @@
 //! Comparison of an interface file with an older version: finds the changes that break programs
 //! made from the old version.
 //!
-//! Two interfaces correspond if they have the same uuid, or else the same name. Whenever the
-//! fingerprint of an interface differs from the fingerprint in the old file, there is a finding,
-//! because peers that were compiled from the old file refuse such an interface. Further findings
-//! concern source code, scripts and type libraries, which no fingerprint protects.
+//! Two interfaces correspond if they have the same uuid, or else the same name. If the fingerprint
+//! of an interface differs from the fingerprint in the old file, there is always a finding. Peers
+//! that were compiled from the old file refuse an interface with another fingerprint. Further
+//! findings concern source code, scripts and type libraries, which no fingerprint protects.
 //!
 //! Declarations of imported files are compared as well, since the generated code has them. The loss
 //! of such a declaration matters only where the file uses it.

@@ -27,7 +27,7 @@ pub(super) fn type_text(model: &Model, ty: &Type) -> String {
     format!("{}{space}{stars}{bounds}", type_name(model, inner))
 }
 
-/// Returns a value of a type as IDL has it.
+/// Returns a value in the notation of IDL. `base` is the value's type.
 pub(super) fn value_text(value: &Value, base: Option<Base>) -> String {
     match value {
         Value::Int(value) if base == Some(Base::U64) => value.cast_unsigned().to_string(),

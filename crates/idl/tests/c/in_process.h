@@ -88,8 +88,8 @@ void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk)
     return server_area;
 }
 
-/* Returns a copy of a frame in memory of its own. A copy of the frame to change contains the
- * change. */
+/* Returns a copy of a frame in memory of its own. If the frame is the one to change, the copy
+ * contains the change. */
 static inline unsigned char *arrive(const unsigned char *frame, size_t *length, enum side side, struct seen *seen)
 {
     CHECK(*length % 8 == 0 && *length <= sizeof seen->bytes);

@@ -1,5 +1,5 @@
-/* Calls each method of plain.idl. Then calls it again with each checked part of its frames
- * changed. */
+/* Calls each method of plain.idl. Then calls each method again for each checked part of its
+ * frames, with a change in this part. */
 #define CINTERFACE
 #include "plain.h"
 
@@ -7,9 +7,9 @@
 
 /* The number of calls that reached the object. */
 static int called;
-/* The count that the object's Fetch reports, or 0 for half of its room. The HRESULT of Fetch and
-   Print. */
+/* The count that the object's Fetch reports, or 0 for half of its room. */
 static uint32_t found;
+/* The HRESULT of Fetch and Print. */
 static HRESULT outcome = S_OK;
 /* Whether no frame is changed, so that every value is known. */
 #define HONEST (tampering.side == NEITHER)
@@ -757,8 +757,8 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
     tampering.side = NEITHER;
     server_room = 1024;
-    /* Frames for a required string: in the first the string is null, in the second its slot is
-     * invalid. */
+    /* Frames for a required string: in the first the string is null, in the second the string's
+     * offset is invalid. */
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
     unsigned char slot[OBVIA_INLINE_MAX];
@@ -780,7 +780,7 @@ static void negative_counts_are_refused(void)
     unsigned char slot[OBVIA_INLINE_MAX];
     obvia_call call = call_of(&frame, sizeof frame, slot, 20);
     called = 0;
-    /* The number of the element type depends on the preceding methods. */
+    /* The type number of the elements depends on the preceding methods. */
     for (uint64_t kind = 16; kind < 24; kind++) {
         frame.header = kind | (uint64_t)UINT32_MAX << 32;
         CHECK(IPlain_INFO.stubs[20](&object, &call) == OBVIA_BAD_STUB_DATA);
@@ -847,7 +847,7 @@ static void results_have_limits(IPlain *plain)
     tampering.side = NEITHER;
 }
 
-/* Results beside a failure are refused if the caller would have to free them. */
+/* A failure with results is refused if the caller would have to free the results. */
 static void failed_calls_return_nothing_to_free(IPlain *plain)
 {
     forged_result = E_FAIL;

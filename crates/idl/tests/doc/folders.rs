@@ -73,7 +73,7 @@ fn a_later_run_replaces_the_files_of_one_that_failed() {
     std::fs::create_dir(&first).unwrap();
     std::fs::write(first.join(".obvia-idl-doc.new"), "").unwrap();
     write(&[page("index.html", "1")], &first).unwrap();
-    // A marker that cannot be written leaves the earlier marker.
+    // If the new marker cannot be written, the earlier marker stays.
     std::fs::create_dir(first.join(".obvia-idl-doc.new")).unwrap();
     write(&[page("index.html", "2")], &first).unwrap_err();
     std::fs::remove_dir(first.join(".obvia-idl-doc.new")).unwrap();

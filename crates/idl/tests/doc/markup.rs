@@ -109,7 +109,7 @@ pub(crate) fn layout(page: &str) -> Vec<String> {
     rows.map(row).collect()
 }
 
-/// Returns the text of a cell, which begins within its start tag.
+/// Returns the text of a table's cell. `cell` begins within the cell's start tag.
 fn text(cell: &str) -> String {
     cell.split('>').skip(1).map(|part| part.split('<').next().unwrap_or_default()).collect()
 }

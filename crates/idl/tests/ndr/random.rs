@@ -64,7 +64,7 @@ impl Maker<'_> {
         expr.evaluate(&|at, int| self.load(base + at as usize, int), self.outer)
     }
 
-    /// Sets the members that an expression reads to small values.
+    /// Gives small values to the members that an expression reads.
     fn choose(&mut self, base: usize, expr: &Expr, values: &[i64]) {
         match expr {
             Expr::Const(_) | Expr::Outer(_) => {}
@@ -274,7 +274,7 @@ fn send(path: &str, name: &str) -> usize {
 }
 
 fn there_and_back(interface: &Interface, method: &str, part: Part, numbers: &Numbers, frame: &[u8]) {
-    // Stub data behind headers may begin at any offset.
+    // Stub data after headers may begin at any offset.
     for format in FORMATS.into_iter().flat_map(|format| [format, format.behind(4)]) {
         let said = |error| panic!("{method}: {format:?}: {frame:02x?}: {error}");
         let stub = interface.encode(method, part, format, numbers, frame).unwrap_or_else(said);

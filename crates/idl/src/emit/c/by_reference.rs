@@ -19,7 +19,7 @@ pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item
     })
 }
 
-/// Writes the conversion of the addresses of arrays to references.
+/// Writes the code that converts the addresses of arrays into references.
 pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
@@ -68,7 +68,8 @@ pub(super) fn rooms(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the check of the numbers of used elements in the results.
+/// Writes the proxy's check of the results that give numbers of used elements: the number must not
+/// exceed the array's size.
 pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
@@ -107,7 +108,7 @@ pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) ->
 }
 
 impl Stub<'_> {
-    /// Writes the conversion of the reference to an array to an address.
+    /// Writes the code that converts the reference to an array into the array's address.
     pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
         let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
         let (model, name) = (self.context.model, binding(&param.param.code));

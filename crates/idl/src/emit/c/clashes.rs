@@ -1,7 +1,8 @@
 //! The check for declarations that would have the same name in C.
 //!
-//! C has one scope for a file's declarations and for the code that is generated for them: methods
-//! become macros and functions called `INTERFACE_METHOD`, and structures come with functions.
+//! C has one scope for a file's declarations and for the code that is generated for them. For
+//! example, each method gets a macro and functions with names that begin with `INTERFACE_METHOD`,
+//! and some structures get functions.
 
 use super::context::made;
 use super::interface::by_reference;
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 /// The methods of IUnknown, for which macros are made, too.
 const OF_UNKNOWN: [&str; 3] = ["QueryInterface", "AddRef", "Release"];
 
-/// The declaration that a name in C belongs to.
+/// The declaration for which a name is declared in C.
 #[derive(Clone, PartialEq)]
 struct Owner<'m> {
     kind: &'static str,
@@ -138,8 +139,8 @@ fn owner(model: &Model, id: InterfaceId) -> Owner<'_> {
 }
 
 /// Returns the owner of the names that are generated for a method. The names for an inherited
-/// method are generated again for this interface, so their place in the source is the interface's
-/// place.
+/// method are generated again for this interface. Errors about such names therefore point to the
+/// interface.
 fn owner_of<'m>(model: &'m Model, id: InterfaceId, method: &'m Method) -> Owner<'m> {
     let found = &model.interfaces[id.0];
     let is_own = found.methods.iter().any(|own| std::ptr::eq(own, method));
@@ -225,7 +226,7 @@ fn of_values<'m>(model: &'m Model, names: &mut Names<'m>, remote: &[InterfaceId]
 }
 
 /// Adds the names of the objects that the headers declare for an interface, and of the classes that
-/// they declare in C++ only.
+/// the headers declare only in C++.
 fn of_headers<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
     let (name, of) = (interface_name(model, id), owner(model, id));
     names.add_object(format!("IID_{name}"), &of);

@@ -50,7 +50,7 @@ pub(super) fn made(interface: &str, plan: &MethodPlan<'_>, suffix: &str) -> Stri
     format!("{interface}_{}{form}{suffix}", plan.method.name)
 }
 
-/// An array or a string behind a block.
+/// An array or a string that follows a block in a frame.
 pub(super) struct Array<'p, 'a> {
     pub(super) param: &'p ParamPlan<'a>,
     pub(super) element: &'p Type,
@@ -71,7 +71,8 @@ impl Array<'_, '_> {
     }
 }
 
-/// Returns the arrays behind a request's or a reply's block, in order.
+/// Returns the arrays and strings that follow a request's or a reply's block, in the order of the
+/// frame.
 pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Array<'p, 'a>> {
     let of = |param: &'p ParamPlan<'a>| match (&param.passing, &param.param.ty) {
         (Passing::Array { element, size, length }, _) => {
@@ -100,11 +101,11 @@ pub(super) fn block_type<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     }
 }
 
-/// The variables for an array's position and count, and its element type.
+/// The names of the variables for an array's position and count, and the array's element type.
 pub(super) type Named<'p> = (String, String, &'p Type);
 
-/// Declares the positions of the arrays behind a block, and returns the expression for the end of
-/// the last array.
+/// Declares the positions of the arrays that follow a block, and returns the expression for the end
+/// of the last array.
 pub(super) fn positions(out: &mut Writer, context: &Context<'_>, block: &str, arrays: &[Named<'_>]) -> String {
     arrays.iter().fold(block_end(block), |end, one| position(out, context, &end, one, false))
 }
@@ -114,7 +115,8 @@ pub(super) fn block_end(block: &str) -> String {
     format!("OBVIA_ALIGN(sizeof({block}))")
 }
 
-/// Declares the position of an array behind `end`, and returns the expression for the array's end.
+/// Declares the position of an array that follows the position `end`, and returns the expression
+/// for the array's end.
 pub(super) fn position(
     out: &mut Writer,
     context: &Context<'_>,
@@ -149,8 +151,9 @@ pub(super) fn leave(value: &str) -> Vec<String> {
     vec![format!("return {value};")]
 }
 
-/// Returns the statements by which a proxy returns a failure that it has found itself. They also
-/// clear the text of an earlier failure, which does not describe this one.
+/// Returns the statements by which a proxy returns a failure that it has found itself. The
+/// statements also clear the text of an earlier failure, because that text does not describe the
+/// new failure.
 pub(super) fn fail(code: &str) -> Vec<String> {
     leave(&format!("obvia_fail_plain({code})"))
 }

@@ -49,9 +49,9 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     out.finish()
 }
 
-/// Begins the include guard. The last `#endif` ends it. Different stems have different guards:
-/// small letters become capitals, capitals become small letters, and a character that a name cannot
-/// have is replaced by its code point.
+/// Begins the include guard. The last `#endif` ends it. Different stems have different guards. To
+/// this end, small letters become capitals, capitals become small letters, and a character that a
+/// name cannot have is replaced by its code point.
 pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     let in_guard = |one: char| match one {
         'a'..='z' => one.to_ascii_uppercase().to_string(),
@@ -162,7 +162,8 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
 }
 
-/// Returns names for a macro's parameters that do not occur elsewhere in the macro's text.
+/// Returns names for the parameters of a method's macro. The names differ from all other names in
+/// the macro's text.
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = method_name(&method.code);
     let own = |param: &str| distinct(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));

@@ -2,8 +2,8 @@
 //! header.
 //!
 //! The back end makes no header for a file with a part that it does not support. Another file may
-//! import that file, and use its interfaces in methods that are called within one process, since a
-//! forward declaration is enough for a pointer.
+//! still import that file, and use its interfaces in methods that are called within one process. A
+//! forward declaration is enough for pointers to such interfaces.
 
 use super::proxies::Proxies;
 use super::{automation, refuse};
@@ -29,7 +29,8 @@ pub(super) struct Imports<'m> {
     pub(super) proxies: Proxies,
     sources: &'m Sources,
     needs: Vec<Need<'m>>,
-    /// The files whose headers the file's header includes, with their names without endings.
+    /// The imported files whose headers are included by the compiled file's header, each with its
+    /// name without its ending.
     included: Vec<(FileId, String)>,
     /// The refused files, each with one of its errors.
     refused: HashMap<FileId, Diagnostic>,
@@ -86,9 +87,9 @@ impl<'m> Imports<'m> {
         own.filter_map(refusal).collect()
     }
 
-    /// Returns errors for the imported files whose headers have the name of another file's header:
-    /// an `#include` would find only one of the two. `stem` is the compiled file's name without its
-    /// ending.
+    /// Returns errors for the imported files whose headers have the name of another file's header.
+    /// An `#include` would find only one of two headers of the same name. `stem` is the compiled
+    /// file's name without its ending.
     pub(super) fn same_headers(&self, stem: &str) -> Vec<Diagnostic> {
         let mut known = HashMap::from([(stem, FileId(0))]);
         let mut refused = Vec::new();
@@ -120,13 +121,15 @@ impl<'m> Imports<'m> {
         self.proxies.are_made(model, id) && (is_here || self.included.iter().any(|(included, _)| *included == file))
     }
 
-    /// Returns the names, without endings, of the files whose headers the file's header includes.
+    /// Returns the names, without endings, of the files whose headers are included by the compiled
+    /// file's header.
     pub(super) fn included(&self) -> impl Iterator<Item = &str> {
         self.included.iter().map(|(_, stem)| stem.as_str())
     }
 }
 
-/// Returns the files whose headers the file's header includes, with their names without endings.
+/// Returns the files whose headers are included by the compiled file's header, each with its name
+/// without its ending.
 fn included(
     compilation: &Compilation,
     refused: &HashMap<FileId, Diagnostic>,
@@ -158,7 +161,7 @@ fn included(
 }
 
 /// Returns the declarations of other files that each declaration needs: types, base interfaces, and
-/// interfaces whose objects travel.
+/// the interfaces of objects that methods pass to other processes.
 fn needs<'m>(model: &'m Model) -> Vec<Need<'m>> {
     let mut needs = Vec::new();
     let mut add = |(span, imported): (Span, bool), ty: &Type, travels: bool| {
@@ -191,7 +194,8 @@ fn needs<'m>(model: &'m Model) -> Vec<Need<'m>> {
         base.iter().for_each(|base| add((found.span, found.imported), base, true));
         let params = |method: &'m Method| method.params.iter().map(|param| (param, !method.local));
         for (param, travels) in found.methods.iter().flat_map(params) {
-            // Only the file's own code needs the interfaces of the objects in structures.
+            // The interfaces of objects in structures are needed only by the code for the compiled
+            // file's own methods.
             let deep = model.reachable(&param.ty).filter(|_| travels && !found.imported);
             deep.chain([&param.ty]).for_each(|ty| add((param.span, found.imported), ty, travels));
         }

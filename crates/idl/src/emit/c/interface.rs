@@ -13,7 +13,7 @@ use crate::text::writer::Writer;
 
 /// The maximum length in bytes of a string literal that C guarantees to support.
 pub(super) const LITERAL_MAX: usize = 4095;
-/// The number of words of a plan in a line.
+/// The number of words of an NDR plan in each line of the generated code.
 const WORDS_IN_LINE: usize = 24;
 
 /// Writes the table of the interfaces that this file and the included headers describe.
@@ -156,7 +156,7 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
     out.line("");
 }
 
-/// Writes the plan of the messages in NDR.
+/// Writes the interface's NDR plan.
 fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line(format!("static const int64_t {}{NDR}[] = {{", context.name));
     for line in ndr::words(context.model, id).chunks(WORDS_IN_LINE) {

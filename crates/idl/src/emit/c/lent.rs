@@ -31,7 +31,7 @@ pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line(format!("*{} = {from};", binding(&lent.param.code)));
 }
 
-/// Writes the function that makes room for the lent elements in the reply and starts the stub
+/// Writes the function that makes room for the lent elements in the reply and then calls the stub
 /// again.
 pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", stub.context.made(stub.plan, REFILL)));
@@ -63,7 +63,7 @@ impl Stub<'_> {
     }
 
     /// Declares the method's pointer to the room for the lent elements. One structure contains this
-    /// pointer and the pointer to the call: the call is rarely needed, and its pointer thus
+    /// pointer and the pointer to the call. So the pointer to the call, which is rarely needed,
     /// occupies no register.
     pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, .. } = &lent.passing else { return };

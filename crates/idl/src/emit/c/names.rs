@@ -40,8 +40,8 @@ const OF_UNKNOWN: [&str; 3] = ["QueryInterface", "AddRef", "Release"];
 /// The namespaces of C++'s headers, and `main`.
 const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
-/// Returns a valid identifier for C and C++, which also differs from the names for which `is_meant`
-/// is true.
+/// Returns a valid identifier for C and C++, with one more underscore if `is_meant` is true for the
+/// name without its trailing underscores.
 pub(super) fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
     let is_keyword = |stem: &str| is_runtimes(stem) || KEYWORDS.contains(stem) || is_macro(stem);
@@ -285,7 +285,7 @@ pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -
 }
 
 /// Returns the declaration of a method or of a pointer to it: its result, `name`, and the
-/// parameters behind `first`.
+/// parameters after `first`.
 pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>, name: &str, first: &str) -> String {
     let params = plan.in_vtable().iter().map(|param| parameter(model, param, &declared(&param.param.code)));
     let first = Some(first.to_owned()).filter(|first| !first.is_empty());

@@ -1,9 +1,10 @@
 //! `NAME_values.hpp`: a file's interfaces for C++, with methods that take and return values and
 //! throw exceptions on errors.
 //!
-//! Each interface gets three classes: the calls, which an `obvia::object` inherits; the methods,
-//! which objects implement; and an adapter, which implements the interface and calls such an
-//! object. All declarations come first, because a body may need types that are declared later.
+//! Each interface gets three classes. The first has the calls, which an `obvia::object` inherits.
+//! The second has the methods, which objects implement. The third is an adapter, which implements
+//! the interface and calls an object of the second class. All declarations come first, because a
+//! body may need types that are declared later.
 
 mod sample;
 mod view;
@@ -55,7 +56,9 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     out.finish()
 }
 
-/// Writes the classes of interfaces, declarations first.
+/// Writes the classes of interfaces. First declares all classes, because a class may refer to any
+/// other. Writes the adapters and the functions' bodies last, because they need the other classes'
+/// definitions.
 fn write(out: &mut Writer, projections: &[Projection<'_>]) {
     for one in projections {
         one.forward(out);
@@ -299,9 +302,9 @@ impl Method<'_> {
         out.line("");
     }
 
-    /// Returns the arguments of the interface's method. Also writes the code that takes the former
-    /// contents of arrays from the caller. Because objects among the arguments may be in these
-    /// arrays, the written code reads the objects' pointers first.
+    /// Returns the arguments of the interface's method. Also writes the code that moves the former
+    /// elements out of arrays that the method fills. Objects among the arguments may be such
+    /// elements, so the written code reads the objects' pointers before.
     fn arguments(&self, out: &mut Writer, views: &[View]) -> Vec<String> {
         let takes = views.iter().any(|view| !view.taken.is_empty());
         let mut arguments = Vec::new();

@@ -179,8 +179,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, false);
     let behind = arrays(plan, false);
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
-    // The expected length of the reply is known at once, or only after the results that determine
-    // the length have been read.
+    // The length of the reply is known before any result is read, unless results determine the
+    // length.
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
@@ -210,7 +210,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         let Some(ty) = block_type(param) else { continue };
         let is_array = matches!(ty, Type::Fixed(..));
         if is_checked(context.model, ty) && exceeds_stack(context.model, plan, param, ty) {
-            // The value is in its place already.
+            // `load` has copied the value to the caller's memory already.
         } else if is_array && is_checked(context.model, ty) {
             out.line(format!("memcpy({name}, {value}, sizeof {value});"));
         } else if is_loaded(ty) || is_checked(context.model, ty) {
@@ -223,7 +223,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// Writes the code that copies a result that has to be checked, and checks the copy. A result that
-/// is too large for the stack is copied to its place and checked there.
+/// is too large for the stack is copied to the caller's memory and checked there.
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let Some(ty) = block_type(param) else { return };
     let model = context.model;
@@ -231,7 +231,7 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     let mut value = local(plan, param, "value");
     let invalid = fail("RPC_E_INVALID_DATA");
     if is_checked(model, ty) && exceeds_stack(model, plan, param, ty) {
-        // As for arrays, the only copy is in the caller's memory.
+        // The value is copied only once, to the caller's memory, like the arrays of a reply.
         let is_array = matches!(ty, Type::Fixed(..));
         let address = if is_array { "" } else { "&" };
         value = if is_array { name.clone() } else { format!("(*{name})") };

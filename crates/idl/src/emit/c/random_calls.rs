@@ -59,7 +59,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.finish()
 }
 
-/// Writes the functions that compare and draw a structure.
+/// Writes the functions that compare two values of a structure, and that make a random value.
 fn structure(out: &mut Writer, model: &Model, id: StructId) {
     let found = &model.structs[id.0];
     let name = type_ident(&found.name);
@@ -86,7 +86,7 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     out.line("");
 }
 
-/// Writes the statements that draw a value into a variable.
+/// Writes the statements that store a random value in a variable.
 fn draw(out: &mut Writer, model: &Model, ty: &Type, range: Option<(i64, i64)>, place: &str, depth: usize) {
     if let Type::Fixed(element, _) = ty {
         out.line(format!("for (auto &obvia_test_element{depth} : {place}) {{"));
@@ -96,7 +96,7 @@ fn draw(out: &mut Writer, model: &Model, ty: &Type, range: Option<(i64, i64)>, p
     out.line(format!("{place} = {};", value(model, ty, range)));
 }
 
-/// Returns an expression that draws a value of a type that is not an array.
+/// Returns an expression for a random value of a type that is not an array.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
     match ty {
         Type::Base(Base::Boolean) => "obvia_test_from.boolean()".to_owned(),

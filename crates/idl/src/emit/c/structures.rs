@@ -55,15 +55,14 @@ fn structures(model: &Model) -> Vec<Structure> {
     found
 }
 
-/// Whether a structure or an encapsulated union has functions that free and copy it: the type
-/// contains pointers, and tables can describe it.
+/// Whether generated code has functions that free and copy values of a structure or an encapsulated
+/// union. There are such functions if the type contains pointers and tables can describe the type.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     has_pointers(model, ty) && limits::is_possible(model, ty)
 }
 
-/// Returns all functions that free and copy structures: for each its name, the name of its
-/// structure, the structure's place in the source, and whether an imported file declares the
-/// structure.
+/// Returns all functions that free and copy structures: for each function its name, the name and
+/// the place of its structure, and whether an imported file declares the structure.
 pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     let structs = model.structs.iter().enumerate().skip(model.bundled.structs);
     let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
@@ -126,8 +125,8 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     out.line("};");
 }
 
-/// Returns the functions of a structure: for each its head, and the only statement of its body, a
-/// call of the library. The statement is split into the parts before and after the arguments that
+/// Returns the functions of a structure. Each has a head, and a body with a single statement, which
+/// calls the library. The statement is split into the parts before and after the arguments that
 /// name the structure's type.
 fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     let name = &one.name;

@@ -46,8 +46,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     let arguments: String = plan.params.iter().map(|param| format!(", {}", stub.argument(param))).collect();
     let call = format!("(self->lpVtbl->{})(self{arguments});", method_name(&plan.method.code));
     out.line(format!("const HRESULT result = {call}"));
-    // Any method may look up the state of a context handle, even a method without such a parameter:
-    // the object may have kept the handle from an earlier call of the same client.
+    // Any method may look up the state of a context handle, even a method without a context handle
+    // as a parameter. The object may have kept the handle from an earlier call of the same client.
     if context.has_contexts {
         out.line("obvia_context_used();");
     }
@@ -186,8 +186,8 @@ impl Stub<'_> {
             self.declare(out, param, ty);
             out.line(format!("obvia_copy({address}{value}, {address}request->{name}, sizeof {value});"));
         } else {
-            // The value is not copied here: either it stays in the request, or [`Self::reply`]
-            // copies it to the reply and checks the copy.
+            // The value is not copied here. Either the value stays in the request, or
+            // [`Self::reply`] copies it to the reply and checks the copy.
             return;
         }
         check(out, model, ty, &value, &self.bad());
@@ -277,9 +277,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Writes the code that places an array in the reply, unless the array may move after the
-    /// method has returned. An array from the request is copied to the reply, where only this
-    /// process can write.
+    /// Writes the code that puts an array's header into the reply, unless the array may move after
+    /// the method has returned. An array from the request is also copied to the reply, where only
+    /// this process can write.
     fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
         let (to, count, element) = self.named(array, "to", "count");
         let model = self.context.model;
@@ -447,7 +447,7 @@ impl Stub<'_> {
     }
 
     /// Writes the answer after the method has returned. If the method does not use all of an
-    /// array's room, the arrays behind that array move up. Arrays in private memory are copied into
+    /// array's room, the arrays after that array move up. Arrays in private memory are copied into
     /// the reply.
     fn late_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));

@@ -1,5 +1,6 @@
-//! Methods that tables describe. The proxy gives the library the addresses of its arguments. The
-//! library gives such addresses to a function of the stub, which calls the method.
+//! Methods that tables describe. The proxy gives the library the addresses of its arguments. In the
+//! server, the library gives the addresses of the received arguments to a function of the stub,
+//! which calls the method.
 
 use super::context::{Context, layout_table};
 use super::names::{binding, method as method_name, parameter, parameters};
@@ -9,8 +10,9 @@ use crate::model::{Extent, Model, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// The maximum number of strings and arrays of a method with code of its own. Each error path in
-/// such code frees all of them, so the size of the code grows with the square of their number.
+/// The maximum number of strings and arrays of a method whose stub is generated code instead of a
+/// table. Each error path of such a stub frees all strings and arrays, so the size of the code
+/// grows with the square of their number.
 const IN_CODE_MAX: usize = 32;
 
 /// Whether a method uses tables. These methods do:

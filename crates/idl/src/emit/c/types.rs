@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 /// Writes the constants, which are not macros: a macro would change every header that is included
 /// later.
 ///
-/// In C++ constants have their declared types, and internal linkage: a linker must not mistake a
-/// constant for a function of the C library. In C, integer constants are enumerators, because C
-/// accepts no objects as sizes of arrays or as cases of a `switch`.
+/// In C++ constants have their declared types, and internal linkage, so that a linker does not
+/// mistake a constant for a function of the C library. In C, integer constants are enumerators,
+/// because C accepts no objects as sizes of arrays or as cases of a `switch`.
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     let is_own = |constant: &&Const| is_written(model, constant.imported, constant.span);
     let own: Vec<&Const> = model.consts.iter().filter(is_own).collect();
@@ -51,8 +51,8 @@ fn is_written(model: &Model, imported: bool, span: Span) -> bool {
     !imported || model.is_prelude(span)
 }
 
-/// Writes a declaration. Several headers of a program may declare the same base type; a compiler
-/// sees only the first declaration.
+/// Writes a declaration. The declaration of a base type gets a preprocessor condition, so that only
+/// the first of several headers in a program declares the type.
 pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
     let is_shared = model.is_prelude(span);
     if is_shared {
@@ -120,8 +120,8 @@ fn literal(constant: &Const) -> String {
     }
 }
 
-/// Returns a literal of 16-bit characters. Characters outside ASCII are escaped: compilers warn of
-/// those that change the direction of the text, and may read the file in another encoding.
+/// Returns a literal of 16-bit characters. Characters outside ASCII are escaped. Compilers warn of
+/// characters that change the direction of the text, and may read the file in another encoding.
 fn quoted_wide(text: &str) -> String {
     let escaped = |one: char| match u32::from(one) {
         0..=0x7f => {

@@ -199,8 +199,8 @@ impl Functions {
         }
     }
 
-    /// Returns the functions that have been written: for each its name, the name of its type, the
-    /// type's place in the source, and whether an imported file declares the type.
+    /// Returns the functions that have been written: for each function its name, the name and the
+    /// place of its type, and whether an imported file declares the type.
     pub(super) fn names<'m>(&self, model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
         let enums = self.enums.iter().map(|id| &model.enums[id.0]);
         let enums = enums.map(|found| (check_name(&found.name), found.name.as_str(), found.span, found.imported));

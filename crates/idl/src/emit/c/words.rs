@@ -189,7 +189,7 @@ impl Words<'_> {
     }
 }
 
-/// Writes the table of some types.
+/// Writes the table of the types `kinds`. The name of the table's array is `name` with [`WORDS`].
 pub(super) fn types(out: &mut Writer, model: &Model, kinds: &[Type], name: &str) {
     out.line(format!("static const int64_t {name}{WORDS}[] = {{"));
     let mut words = Words { out, depth: 0 };

@@ -43,7 +43,8 @@ pub(super) fn range_check(
     }
 }
 
-/// Returns the type of a member or of a value outside the structure.
+/// Returns the type of an expression that is a member or a value outside the structure. For other
+/// expressions, returns the signed type of 32 bits.
 fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     match value {
         Expr::Member(_, ty) => *ty,
@@ -95,8 +96,8 @@ pub(super) const fn is_wide(tag: &Type) -> bool {
     matches!(tag, Type::Base(Base::I64 | Base::U64))
 }
 
-/// Returns the condition that a `long` is one of a union's cases, or none of the cases if `is` is
-/// false.
+/// Returns the condition that a `long` is one of a union's cases. If `is` is false, returns the
+/// condition that it is none of the cases.
 pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
     let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
     let compared = |case: &i64| format!("{which} {operator} {case}L");

@@ -18,11 +18,13 @@ type Arms<'a> = &'a [(Vec<i64>, Shape)];
 /// The context in which a check is written.
 pub(super) struct Check<'a> {
     pub(super) context: &'a Context<'a>,
-    /// The types of objects, by the shape's numbers.
+    /// The types of the objects in the interface's frames. The index in
+    /// [`Element::Own`](crate::plan::shapes::Element) refers to this list.
     pub(super) kinds: &'a [Type],
     /// The name of the reader.
     pub(super) reader: &'a str,
-    /// The values outside the structure, by number: expression and type.
+    /// Returns the Java expression and the type of a value outside the structure, given the value's
+    /// number in the shape.
     pub(super) outer: &'a dyn Fn(usize) -> (String, Base),
 }
 

@@ -6,8 +6,8 @@ use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
 use crate::plan::shapes::{Expr, expr};
 
-/// Returns a number of elements as an argument of the runtime's `count` and `used`: a number, or a
-/// function if the expression may have no value.
+/// Returns a number of elements as an argument of the runtime's `count` and `used`. The argument is
+/// a number, or a function if the expression may have no value.
 pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
     match size {
         Arith::Const(value) => literal(*value),

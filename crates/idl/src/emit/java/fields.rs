@@ -120,16 +120,16 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// Whether a member points to the next structure of the same type and does not share its
-    /// target.
+    /// Whether a member is a pointer to the next structure of a linked list. A structure whose
+    /// pointers may share their targets is not treated as a list.
     pub(super) fn is_list(&self, ty: &Type) -> bool {
         !is_full(ty)
             && !members::is_shared(self.context.model, &Type::Struct(self.id))
             && matches!(seen(self.context.model, ty), Ok(Seen::One(Type::Struct(to))) if *to == self.id)
     }
 
-    /// Returns the text of an expression over the members, for the constructor: a number, or a
-    /// function if the expression may have no value.
+    /// Returns the Java text of an expression over the members, for the constructor. The text is a
+    /// number, or a function if the expression may have no value.
     pub(super) fn number(&self, value: &Arith) -> String {
         let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
         let leaf = |leaf: &Expr| {

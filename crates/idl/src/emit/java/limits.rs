@@ -102,7 +102,7 @@ fn members(context: &Context<'_>, id: StructId) -> Option<Diagnostic> {
 }
 
 /// Returns the error for a declaration whose name is too long. `class` is the longest name of a
-/// class that is made from it.
+/// class that is generated for the declaration.
 fn name(what: &str, name: &str, span: Span, class: &str) -> Option<Diagnostic> {
     let error = || {
         let text = format!("{what} `{name}` has a name that is too long for the file of a Java class");

@@ -7,7 +7,7 @@ use crate::model::{Base, Operand, Type};
 use crate::text::writer::Writer;
 
 impl Members<'_> {
-    /// Whether a member is a number in the word that begins at an offset.
+    /// Whether a member is a number in the word of 8 bytes that begins at an offset.
     fn is_in_word(&self, at: usize, begin: u32) -> bool {
         let is_number = match &self.fields[at].ty {
             Type::Base(base) => !matches!(base, Base::Guid | Base::Context),
@@ -24,7 +24,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns the index of a structure's word: `word + 1`.
+/// Returns the expression for the index of the word at an offset of a structure: `word + 1`.
 fn word_at(offset: u32) -> String {
     place("word", offset / 8)
 }

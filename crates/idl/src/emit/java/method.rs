@@ -14,7 +14,7 @@ use std::collections::HashSet;
 pub(super) struct Method<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) plan: &'a MethodPlan<'a>,
-    /// The types of the interface's objects.
+    /// The types of the objects in the interface's frames.
     pub(super) kinds: &'a [Type],
     pub(super) name: &'a str,
     /// The name of the record of the results.
@@ -163,7 +163,7 @@ impl<'a> Method<'a> {
         rest: impl Iterator<Item = &'b ParamPlan<'b>>,
     ) -> String {
         let rest: String = rest.map(|other| format!(", {}Reference", self.stem(other))).collect();
-        // A proxy unmarshals results, and a stub arguments.
+        // A proxy unmarshals results, and a stub unmarshals arguments.
         let side = if self.is_proxy { Side::AfterCall } else { Side::BeforeCall };
         format!("Marshal.object({through}, {}Reference, {}{rest})", self.stem(param), self.wanted(object, side))
     }
@@ -209,14 +209,14 @@ impl<'a> Method<'a> {
         format!("{} {}({})", self.returns(), self.name, params.join(", "))
     }
 
-    /// Returns the variable of a result. For a parameter that travels both ways, this variable
-    /// differs from the argument's variable.
+    /// Returns the variable of a result. For an [in, out] parameter, this variable differs from the
+    /// argument's variable.
     pub(super) fn came(&self, at: usize) -> &str {
         if self.plan.params[at].param.direction == Direction::InOut { &self.came[at] } else { &self.given[at] }
     }
 
-    /// Returns the expression for a result: in the stub after the method has run, in the proxy
-    /// after reading the results.
+    /// Returns the expression for a result. In a stub, the expression is used after the method has
+    /// run. In a proxy, it is used after the results have been read.
     pub(super) fn result(&self, at: usize) -> String {
         if let (false, Some(array)) = (self.is_proxy, self.allocated(at)) {
             return self.length(array, &self.result(array));

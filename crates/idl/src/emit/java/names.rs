@@ -228,8 +228,7 @@ pub(super) fn members_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String
     names.map(|name| unique(&mut taken, camel(name))).collect()
 }
 
-/// Returns the names of parameters, and the second names for results of parameters that travel both
-/// ways.
+/// Returns the names of parameters, and second names for the results of [in, out] parameters.
 pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, Vec<String>) {
     let mut taken = LOCALS.map(str::to_owned).into();
     let given: Vec<String> = names.map(|name| unique(&mut taken, camel(name))).collect();
@@ -247,7 +246,7 @@ pub(super) struct Types {
     /// The class for declarations without a class of their own.
     pub(super) rest: String,
     /// The names of all classes, and of the types that generated code uses, each with the turn of
-    /// its file: the file's place in the order of naming.
+    /// its file. The turn is the file's place in the order of naming.
     taken: BTreeMap<String, usize>,
     /// The turns of the files that declare the interfaces, and of those that declare the unions.
     turns: [Vec<usize>; 2],

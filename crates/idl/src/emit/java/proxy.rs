@@ -20,7 +20,8 @@ use crate::text::writer::Writer;
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 
-/// Writes the proxy of a method. `by_reference` is the same method with its arrays by reference.
+/// Writes the proxy of a method. `by_reference` is the same method with the plan that passes its
+/// arrays by reference.
 pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<&Method<'_>>) {
     out.line("@Override");
     out.line(format!("public {} {{", method.declaration(&method.given)));
@@ -49,14 +50,15 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
     out.line("");
 }
 
-/// Writes the acquisition of a channel, whose memory is accessed up to [`close`].
+/// Writes the acquisition of a channel. The code that is written from here up to [`close`] can
+/// access the channel's memory.
 fn open(out: &mut Writer, room: &str) {
     out.line(format!("Channel call = begin({room});"));
     out.line("try {");
 }
 
-/// Writes the handler for failed accesses to the channel's memory. In place of their exceptions,
-/// the handler throws the channel's error.
+/// Writes the handler for failed accesses to the channel's memory. The handler throws the channel's
+/// error instead of the exception of the access.
 fn close(out: &mut Writer) {
     out.line("} catch (InternalError | IllegalStateException e) {");
     out.line("throw call.failed(e);");
@@ -298,7 +300,7 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Writes the statements that put a parameter's data behind the block.
+/// Writes the statements that put a parameter's data after the block.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, at) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
@@ -331,7 +333,7 @@ fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     }
 }
 
-/// Writes the statements that put the first elements of an array behind the block.
+/// Writes the statements that put the first elements of an array after the block.
 pub(super) fn put_array(
     out: &mut Writer,
     method: &Method<'_>,
@@ -349,7 +351,7 @@ pub(super) fn put_array(
     values::store_elements(out, method.context, element, source, count, Target { memory, at: &format!("{stem}At") });
 }
 
-/// Whether a block contains only numbers without limits, so that it is read in place.
+/// Whether a block contains only numbers without a [range], so that the block is read in place.
 pub(super) fn is_simple(method: &Method<'_>, request: bool) -> bool {
     let plain = |param: &&ParamPlan<'_>| match &param.passing {
         Passing::Value(ty) | Passing::RefPointer(ty) => is_number(ty) && param.param.range.is_none(),
@@ -432,15 +434,15 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     }
 }
 
-/// Returns the expression for the used part of an array that may be passed by reference, if the
-/// results give its length.
+/// Returns the expression for the used part of an array that may be passed by reference. `None`
+/// unless the results give the length of this part.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::AfterCall);
     Some(format!("results.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
-/// Writes the statements that read data behind the block.
+/// Writes the statements that read the data that follow the block.
 fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
     let at = method.index(param);
     let (name, stem, slot) = (method.came(at), method.stem(param), param.reply.unwrap_or(0));

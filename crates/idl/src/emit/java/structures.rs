@@ -205,7 +205,7 @@ fn view(out: &mut Writer, members: &Members<'_>) {
     out.line("}");
 }
 
-/// Writes the class by which the runtime knows a type that pointers lead to.
+/// Writes the class that marshals values of a type that pointers lead to.
 pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     let model = context.model;
     let (name, (size, _)) = (context.types.class(ty), model.layout(ty));

@@ -116,7 +116,7 @@ fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     out.line(format!("{class}[] {name} = new {class}[arguments.room(arguments.count({size}), {bytes})];"));
 }
 
-/// Writes the statements that read data behind the block.
+/// Writes the statements that read the data that follow the block.
 fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, slot) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
@@ -206,16 +206,16 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Returns the expression for the used part of an array that may be passed by reference, if the
-/// method gives its length.
+/// Returns the expression for the used part of an array that may be passed by reference. `None`
+/// unless the method gives the length of this part.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::AfterCall);
     Some(format!("Frames.used({said}, {}, {})", method.given(param), method.element_size(param)))
 }
 
-/// Writes the check of a result. Returns the reply's length with this result, if the result is
-/// behind the block.
+/// Writes the check of a result. Returns the reply's length with this result, if the result's data
+/// follow the block.
 fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length: &str) -> Option<String> {
     let at = method.index(param);
     let (name, stem, value) = (&method.given[at], method.stem(param), method.result(at));
@@ -275,7 +275,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
     }
 }
 
-/// Writes the statements that put a result's data behind the block.
+/// Writes the statements that put a result's data after the block.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let at = method.index(param);
     let (name, stem, value, slot) =

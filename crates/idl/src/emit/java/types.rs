@@ -61,8 +61,8 @@ pub(super) fn is_literal(text: &str) -> bool {
     text.encode_utf16().map(encoded_size).sum::<usize>() <= LITERAL_MAX
 }
 
-/// Returns the expression for a text: a string literal, or literals that are joined at run time if
-/// the text is too long for one.
+/// Returns the expression for a text: a string literal. If the text is too long for one literal,
+/// several literals are joined at run time.
 pub(super) fn string(text: &str) -> String {
     let (mut literals, mut quoted, mut size) = (Vec::new(), String::new(), 0);
     for unit in text.encode_utf16() {
@@ -88,7 +88,8 @@ pub(super) fn string(text: &str) -> String {
 /// The field with the number of an enumeration's value.
 const NUMBER: &str = "value";
 
-/// Writes the class of an enumeration. An open enumeration becomes a record of its number.
+/// Writes the class of an enumeration. An enumeration with `[open]` becomes a record with one
+/// number.
 pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
     let found = &context.model.enums[id.0];
     let name = context.types.class(&Type::Enum(id));

@@ -11,7 +11,7 @@ use super::values::java;
 use crate::model::{Base, Field, Model, Type, Union, UnionId, round_up};
 use crate::text::writer::Writer;
 
-/// An arm.
+/// An arm of a union.
 struct Arm<'a> {
     /// The discriminants that select the arm. Empty for the default arm.
     cases: &'a [i64],
@@ -191,8 +191,8 @@ fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>])
     }
 }
 
-/// Writes the remaining methods of the class by which the runtime knows the union: the methods that
-/// write and read the union's arms in frames.
+/// Writes the methods that write the union's arms to frames, and that read the arms from frames.
+/// They belong to the class that marshals the union.
 pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let union = &context.model.unions[id.0];
     let class = context.types.class(&Type::Union(id));

@@ -73,7 +73,8 @@ pub(super) fn flat(ty: &Type) -> (&Type, u32) {
     }
 }
 
-/// Whether Java has a primitive type with exactly these bytes.
+/// Whether Java has a primitive type whose values have the same bytes as the values of a type in a
+/// frame.
 pub(super) fn is_number(ty: &Type) -> bool {
     matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context))
 }
@@ -229,7 +230,7 @@ pub(super) fn load_first(
     out.line("}");
 }
 
-/// Returns the end of a block, rounded up to a multiple of 8.
+/// Returns the length of a block in bytes, rounded up to a multiple of 8.
 pub(super) fn block(bytes: u32) -> u32 {
     bytes.next_multiple_of(8)
 }

@@ -1,6 +1,7 @@
 //! Names of the IDL as names in Python.
 
-/// Returns a method's name in Python: `snake_case`, with an underscore behind a keyword.
+/// Returns a method's name in Python: `snake_case`, with an underscore after the name if the name
+/// is a keyword.
 pub fn python_name(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut made = String::new();
@@ -16,7 +17,7 @@ pub fn python_name(name: &str) -> String {
     without_keyword(&made)
 }
 
-/// Returns a name with an underscore behind a keyword.
+/// Returns a name, with an underscore after it if the name is a keyword.
 pub fn without_keyword(name: &str) -> String {
     if is_keyword(name) { format!("{name}_") } else { name.to_owned() }
 }

@@ -66,8 +66,8 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     }
 }
 
-/// Writes the code that clears the results at the start of a proxy, so that they are empty if the
-/// call fails.
+/// Writes the code that clears the results at the start of a proxy, so that the results are empty
+/// if the call fails.
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
         out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");

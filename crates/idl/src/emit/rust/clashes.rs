@@ -9,8 +9,8 @@ use crate::text::source::Span;
 use crate::text::writer::{Origin, Writer};
 use std::collections::{HashMap, HashSet};
 
-/// The words with which items begin, each with whether the item's name is the name of a type, and
-/// whether it is the name of a value.
+/// The words with which items begin. Each has two flags: whether the item's name is in the scope of
+/// types, and whether it is in the scope of values.
 const ITEMS: [(&str, bool, bool); 8] = [
     ("struct ", true, false),
     ("enum ", true, false),
@@ -22,7 +22,7 @@ const ITEMS: [(&str, bool, bool); 8] = [
     ("unsafe extern \"C-unwind\" fn ", false, true),
 ];
 
-/// The indentation of a type's members.
+/// The indentation of the lines that declare a type's members.
 const OF_MEMBERS: &str = "    ";
 
 /// A scope, in which all names must differ.

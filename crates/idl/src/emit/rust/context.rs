@@ -35,8 +35,8 @@ impl Context<'_> {
     }
 }
 
-/// A function that returns the type of a parameter in one kind of function, or `None` if that
-/// function does not have the parameter.
+/// A function that returns the type that a parameter has in a generated function, such as the
+/// vtable's. `None` if the generated function does not have the parameter.
 pub(super) type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
 
 /// Returns the parameters of a function as `name: Type`, each after a comma.
@@ -54,7 +54,7 @@ pub(super) fn results(model: &Model, plan: &MethodPlan<'_>, result: TypeOf) -> S
     tuple(&types)
 }
 
-/// Whether a size is exactly this parameter.
+/// Whether a size is just the parameter at this index, without any operator.
 pub(super) fn counted_by(size: &Arith, at: usize) -> bool {
     size.plain().is_some_and(|operand| operand.index == at)
 }

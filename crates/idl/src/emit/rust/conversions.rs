@@ -270,7 +270,7 @@ fn from_memory(model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param)
 
 /// Writes a check that a union's arm matches its discriminant.
 fn check_arm(out: &mut Writer, plan: &MethodPlan<'_>, param: &Param, value: &str, side: Side) {
-    // A union with a discriminant of its own is checked in its conversion.
+    // An encapsulated union is checked in its conversion.
     let Some(tag) = switch_text(plan, param, side) else { return };
     out.line(format!("if !{value}.fits({tag}) {{"));
     let error = "obvia::rt::wrong_arm()";
@@ -364,9 +364,9 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
 }
 
-/// Whether a parameter is a union in the caller's memory. Another parameter holds the discriminant,
-/// so such a union is read before the other parameters are borrowed, and is written after the other
-/// parameters.
+/// Whether a parameter is a union in the caller's memory. The discriminant of this union is in
+/// another parameter. So the union is read before the other parameters are borrowed, and is written
+/// after the other parameters.
 pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }

@@ -85,7 +85,7 @@ fn target(ty: &Type) -> &Type {
     }
 }
 
-/// Whether a method takes a value instead of an address.
+/// Whether a method takes a parameter's value instead of the value's address.
 fn is_by_value(param: &ParamPlan<'_>) -> bool {
     match param.passing {
         Passing::Automation(memory) => {

@@ -73,8 +73,8 @@ fn is_large_count(plan: &MethodPlan<'_>, index: usize) -> bool {
 
 /// Returns the expression for a slice of the values outside a frame that the frame's expressions
 /// read. A GUID's upper half comes before its lower half. A number above `i64::MAX` becomes
-/// `i64::MAX`: if the number counts elements, it has been refused before, and if it is a
-/// discriminant, it selects the default arm.
+/// `i64::MAX`. A count of elements of this size has been refused before, and a discriminant of this
+/// size selects the default arm.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
     let number = |(at, index): (usize, &usize)| {
         let text = operand_text(plan, *index, side);

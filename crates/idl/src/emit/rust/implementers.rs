@@ -142,7 +142,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let mut changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
     // Unions come last: a wrong arm ends the function, so all other values must have been written
-    // back by then.
+    // back before a union.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
@@ -153,8 +153,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line(format!("{keep}match {call} {{"));
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
-    // The results are given in a closure: a refused result ends only the closure, so that the
-    // changed values are still written back.
+    // The results are given to the caller in a closure. A refused result ends only the closure, so
+    // that the changed values are still written back.
     let may_refuse = !values.is_empty() || plan.lent().is_some();
     let (start, end) = if may_refuse && !changed.is_empty() { ("(|| {", "})(),") } else { ("{", "}") };
     out.line(format!("Ok({}) => {start}", tuple(&pattern)));
@@ -199,8 +199,8 @@ fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&P
 /// Writes variables for the arguments in the form of the trait's method.
 fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     // A union comes before the parameter that holds its discriminant. Values that are moved out of
-    // the caller's memory come last: a refused argument ends the function, and values that were
-    // moved before would be lost.
+    // the caller's memory come last. A refused argument ends the function, so values that were
+    // moved before it would be lost.
     let rank = |param: &&ParamPlan<'_>| match param.passing {
         Passing::Graph if conversions::is_placed_union(model, param) => 0,
         Passing::Graph if conversions::is_taken(model, param.param) => 2,

@@ -273,8 +273,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// Writes variables for the results of a method that returns a string in UTF-8 beside other
-/// results. A string that is not in UTF-8 ends the function. By then the variables own all results,
-/// so that no result leaks. Returns the expressions for the results.
+/// results. The variables own all results before the first string is checked. So no result leaks if
+/// a string that is not in UTF-8 ends the function. Returns the expressions for the results.
 fn taken(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: Vec<String>) -> Vec<String> {
     let is_utf8 = |param: &ParamPlan<'_>| matches!(param.passing, Passing::OutText(_)) && param.param.utf8;
     if values.len() < 2 || !plan.params.iter().any(is_utf8) {

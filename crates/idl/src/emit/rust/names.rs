@@ -84,7 +84,7 @@ pub(super) fn type_name(name: &str) -> String {
 ///
 /// If generated functions have a variable of this name, a pattern with the variable would mean the
 /// item instead. The item's name then gets two underscores, because a structure may have the
-/// unchanged name, and another declaration the name with one underscore.
+/// unchanged name, and another declaration may have the name with one underscore.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }
@@ -98,13 +98,13 @@ fn is_taken(stem: &str) -> bool {
     TAKEN.contains(&stem) || ENDINGS.iter().any(|ending| stem.ends_with(ending))
 }
 
-/// Returns the name of a member's getter, which differs from the constructor.
+/// Returns the name of a member's getter, which differs from the name of the constructor, `new`.
 pub(super) fn getter(name: &str) -> String {
     distinct(name, |stem| stem == "new")
 }
 
-/// Whether a name in code belongs to a constant, an enumeration or an interface, or to a static
-/// that generated code has for an interface or for the file. No pattern may bind such a name.
+/// Whether no pattern may bind a name, because the name belongs to a constant, an enumeration, an
+/// interface, or a static in generated code.
 pub(super) fn is_item(model: &Model, code: &str) -> bool {
     let items = model.known.rust_items.get_or_init(|| {
         let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));

@@ -292,7 +292,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Writes the statements that put a parameter's data behind the block.
+/// Writes the statements that put a parameter's data after the block.
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.code;

@@ -64,7 +64,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
 /// enumeration or an interface.
 fn hide(out: &mut Writer, model: &Model) {
     let types = model.enums.iter().map(|found| &found.name).chain(model.interfaces.iter().map(|found| &found.name));
-    // Most types cannot clash with variables: the name of a variable begins with a small letter, or
+    // Most types cannot clash with variables. The name of a variable begins with a small letter, or
     // consists of a parameter's name and one of four endings.
     let is_variable = |name: &&String| {
         name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -88,7 +88,7 @@ fn hide(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Returns an expression that draws a value.
+/// Returns an expression for a random value.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
     match ty {
         Type::Base(Base::Boolean) => "random.boolean()".to_owned(),
@@ -279,7 +279,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMet
         let Some(field) = field(tested, param, true) else { continue };
         let (got, want) = (format!("{}_got", param.param.name), format!("want.{}", field.name));
         let same = match field.kind {
-            // The elements behind the used elements are unspecified.
+            // The elements after the used elements are unspecified.
             FieldKind::Array { .. } if !matches!(param.passing, Passing::OutArray { .. }) => {
                 format!("{got}[..{want}.len()] == {want}[..]")
             }

@@ -250,8 +250,8 @@ fn constructor(out: &mut Writer, model: &Model, own: &Struct, found: &Struct) {
     out.line("}");
 }
 
-/// Whether the constructor can fail: because of arrays, of unions whose arm may contradict the
-/// discriminant, or of discriminants that several members share.
+/// Whether the constructor can fail. The reasons are arrays, unions whose arm may contradict the
+/// discriminant, and discriminants that several members share.
 fn may_fail(model: &Model, found: &Struct) -> bool {
     let mut tags = Vec::new();
     found.fields.iter().any(|field| match seen(model, field) {

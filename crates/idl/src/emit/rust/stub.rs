@@ -59,7 +59,7 @@ fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("let mut {name} = {raw}_room;"));
 }
 
-/// Writes a reply with the lent elements behind its block.
+/// Writes a reply in which the lent elements follow the block.
 fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, room, .. } = &lent.passing else { return };
     let (raw, name) = (&lent.param.code, binding(&lent.param.code));

@@ -194,7 +194,7 @@ pub(super) fn has_ambiguous_discriminant(union: &Union) -> bool {
     union.default.is_some() || union.arms.iter().any(|arm| arm.cases.len() != 1)
 }
 
-/// Writes the check of a value against a discriminant.
+/// Writes the method that tells whether a discriminant selects a value's arm.
 fn fits(out: &mut Writer, found: &Union, variants: &[Variant<'_>]) {
     let known: Vec<String> = variants.iter().flat_map(|variant| variant.cases).map(i64::to_string).collect();
     let own = discriminant(&found.tag, "(*own)");

@@ -29,7 +29,7 @@ impl Emitter<'_> {
 
     pub(super) fn structure(&mut self, id: StructId) -> TypeRef {
         let found = &self.model.structs[id.0];
-        // Contained types come first.
+        // The types that the structure contains are added before the structure.
         for field in &found.fields {
             self.by_value(&field.ty);
         }
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         let found = &self.model.unions[id.0];
         let mut members: Vec<Variable> = Vec::new();
         for field in arms(found) {
-            // The default arm may also have cases of its own, and then occurs twice.
+            // The default arm may also have cases. It is then in the list twice.
             if members.iter().all(|member| member.name != field.name) {
                 let ty = self.described(&field.ty, field.named, field.span);
                 members.push(Variable { place: Place::Member(0), ..variable(&field.name, members.len(), ty) });

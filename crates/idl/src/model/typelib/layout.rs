@@ -1,9 +1,9 @@
 //! The layout of a type library file. All numbers are little-endian. The place of an entry is its
 //! offset in its segment, or -1 if the entry is missing.
 
-/// `MSFT`.
+/// The first four bytes of a file: `MSFT`.
 pub(super) const MAGIC: u32 = 0x5446_534d;
-/// `SLTG`, the older format.
+/// The first four bytes of a file in the older format: `SLTG`.
 pub(super) const OLD_MAGIC: u32 = 0x4754_4c53;
 /// The version of the format.
 pub(super) const FORMAT: u32 = 0x0001_0002;
@@ -61,13 +61,14 @@ pub(super) const ORDER: [Segment; 13] = [
     Segment::CustomUuids,
 ];
 
-/// The size in bytes of a type in its segment.
+/// The size in bytes of an entry for a type.
 pub(super) const TYPE: usize = 0x64;
-/// The size in bytes of a type of another library.
+/// The size in bytes of an entry for a type of another library.
 pub(super) const FOREIGN: usize = 12;
-/// The size in bytes of a class's interface.
+/// The size in bytes of an entry for an interface of a class.
 pub(super) const REFERENCE: usize = 16;
-/// The size in bytes of a UUID with its owner and its chain.
+/// The size in bytes of an entry with a UUID, the UUID's owner, and the place of the next entry in
+/// the hash chain.
 pub(super) const UUID: usize = 24;
 /// The number of bytes before a name's characters.
 pub(super) const NAME: usize = 12;
@@ -80,8 +81,9 @@ pub(super) const PARAMETER: usize = 12;
 /// The size in bytes of a variable without optional parts.
 pub(super) const VARIABLE: usize = 20;
 
-/// The numbers of hash chains of UUIDs and of names.
+/// The number of hash chains of UUIDs.
 pub(super) const UUID_CHAINS: usize = 32;
+/// The number of hash chains of names.
 pub(super) const NAME_CHAINS: usize = 128;
 
 /// Flags in the word with a function's kinds. `HAS_DEFAULTS`: some parameters have default values.
@@ -118,7 +120,7 @@ pub(super) fn name_hash(name: &str, folds: bool) -> u16 {
     (name.bytes().fold(0x0dea_dbee, sum) % 65599) as u16
 }
 
-/// Returns the chain of a UUID.
+/// Returns the index of the hash chain that has a UUID.
 pub(super) fn uuid_chain(bytes: &[u8; 16]) -> usize {
     let words = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     usize::from(words.fold(0, |all, word| all ^ word)) % UUID_CHAINS

@@ -452,7 +452,8 @@ impl<'a> Reader<'a> {
         Ok(function)
     }
 
-    /// Returns the optional parts at the end of a record. `bytes` is their size.
+    /// Returns the help context and the help text, which are optional parts at the end of a record.
+    /// `bytes` is the size of the optional parts that the record has.
     fn help(&mut self, at: usize, bytes: usize) -> Taken<Help> {
         let context = if bytes >= 4 { self.word(at)? } else { 0 };
         let text = if bytes >= 8 { self.text(at + 4)? } else { None };

@@ -23,7 +23,7 @@ struct Text<'a> {
     out: Writer,
 }
 
-/// Returns a UUID as IDL writes it.
+/// Returns a UUID in the notation of IDL.
 fn uuid(value: u128) -> String {
     let digits = format!("{value:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
@@ -189,7 +189,7 @@ impl Text<'_> {
             ("retval", flags::RETVAL),
             ("optional", flags::OPTIONAL),
         ];
-        // A parameter with a default is optional anyway.
+        // A parameter with a default is optional even without [optional].
         let bits = if param.default.is_some() { param.flags & !flags::OPTIONAL } else { param.flags };
         let mut words: Vec<String> =
             names.iter().filter(|(_, bit)| bits & bit != 0).map(|(name, _)| (*name).to_owned()).collect();

@@ -38,7 +38,7 @@ impl Value {
     }
 }
 
-/// Writes the value as IDL does.
+/// Writes the value in the notation of IDL.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -66,8 +66,8 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // The escape has three digits, because a digit of the text behind a shorter escape
-            // would become a part of the escape.
+            // The escape has three digits, because a shorter escape would absorb a digit that
+            // follows it in the text.
             c if c.is_control() => out.push_str(&format!("\\{:03o}", u32::from(c))),
             c => out.push(c),
         }

@@ -208,7 +208,7 @@ impl Writer {
                 set(entry, 0, of);
                 entry[9] = uses(used);
             } else if matches!(used, Use::Function | Use::Variable | Use::Value) {
-                // The name no longer belongs to a single variable.
+                // Clears the flag that says that the name belongs to a single variable.
                 entry[9] &= !0x10;
             }
             return Ok(at);
@@ -272,8 +272,8 @@ impl Writer {
 
     // --- types --------------------------------------------------------------------------------------------------
 
-    /// Returns the word that refers to a type: the type itself if it has no parts, otherwise the
-    /// place of its description.
+    /// Returns the word that refers to a type. The word contains the VARTYPE of a type without
+    /// parts. For other types it is the place of the type's description.
     fn description(&mut self, of: &TypeDesc) -> Written<u32> {
         if let TypeDesc::Simple(kind) = of {
             let in_variant = match *kind {

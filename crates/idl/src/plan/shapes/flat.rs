@@ -21,7 +21,7 @@ pub fn block(size: u32, found: &shapes::Shape) -> &'static Block {
     leak(Block { size, shape: shape(found) })
 }
 
-/// Returns the types of all objects, in the order of their numbers.
+/// Returns the element types of all objects, in the order of their type numbers.
 pub fn types(shapes: Shapes<'_>) -> &'static [ElementType] {
     leak_all(shapes.element_types().iter().map(element_type).collect())
 }

@@ -131,7 +131,7 @@ impl Parser<'_> {
     }
 
     /// Whether a cast follows. A name in parentheses counts as a type if a star follows the name,
-    /// or if the next token behind the parentheses can only begin an operand.
+    /// or if the next token after the parentheses can only begin an operand.
     fn is_cast(&self) -> bool {
         if self.peek_text() != Some("(") {
             return false;

@@ -72,7 +72,7 @@ fn printable(comment: &str) -> String {
 }
 
 /// Returns the content of the block comment at the end of a text. `None` if the text does not end
-/// in a block comment: a line comment may end in `*/`, too.
+/// in a block comment. A line comment that ends in `*/` is not a block comment.
 fn block_before(text: &str) -> Option<&str> {
     let block = text.strip_suffix("*/")?;
     let is_mark = |two: &[u8]| two == b"/*" || two == b"*/";

@@ -387,8 +387,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a member of this type needs no name: the type is a structure or a union, and the member
-/// itself declares its contents.
+/// Whether a member of this type needs no name: the member declares the contents of its type, a
+/// structure or a union.
 fn is_nameless(spec: &TypeSpec) -> bool {
     match &spec.kind {
         TypeKind::Struct(decl) => decl.members.is_some(),

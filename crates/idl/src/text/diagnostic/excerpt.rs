@@ -28,8 +28,8 @@ pub(super) struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// Returns the excerpts for a finding's place and a related place: a single excerpt if the
-    /// places are near each other.
+    /// Returns the excerpts for a finding's place and a related place. If the places are near each
+    /// other, both are in a single excerpt.
     pub(super) fn of(sources: &'a Sources, primary: Option<Marked<'a>>, related: Option<Marked<'a>>) -> Vec<Self> {
         let Some(primary) = primary else { return Vec::new() };
         let first = (AnnotationKind::Primary, primary);

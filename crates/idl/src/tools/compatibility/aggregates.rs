@@ -164,7 +164,8 @@ impl<'m> Comparison<'m> {
         let is_same = |a: usize, b: usize| before.values[a].1 == now.values[b].1;
         let mut scope = Scope::of(names(&before.values), names(&now.values), is_same);
         if !self.is_used(&Type::Enum(old)) {
-            // Without a method that passes the enumeration, its values are constants.
+            // The values of an enumeration that no method passes are only constants, so new values
+            // and another order break nothing.
             scope.alignment.added.clear();
             scope.alignment.is_reordered = false;
         }
@@ -192,7 +193,7 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns bit fields as IDL has them.
+/// Returns the declarations of bit fields in the notation of IDL.
 fn bits_text(model: &Model, bits: &[BitField]) -> String {
     let texts: Vec<String> = bits.iter().map(|part| bit_field(model, part)).collect();
     if texts.is_empty() { "no bit fields".to_owned() } else { texts.join("; ") }

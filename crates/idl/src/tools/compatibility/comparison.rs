@@ -80,7 +80,8 @@ pub(super) struct Comparison<'m> {
     known: HashSet<Pair>,
     /// The pair that is being compared.
     current: Option<Pair>,
-    /// The pairs of types and bases that a pair's fingerprints contain.
+    /// For each pair, the pairs of types and base interfaces on which the pair's fingerprints
+    /// depend.
     parts: HashMap<Pair, Vec<Pair>>,
     /// The pairs for which there is a finding.
     changed: HashSet<Pair>,

@@ -19,7 +19,7 @@ struct Callable<'m> {
     /// of a property from one another.
     what: &'static str,
     params: &'m [Param],
-    /// The result, or the property: the type, the type in memory, and the VARTYPE.
+    /// The type, the type in memory, and the VARTYPE of the result or of the property.
     result: Option<(&'m Type, Option<Memory>, Option<u16>)>,
     restricted: bool,
     readonly: bool,

@@ -127,7 +127,7 @@ impl<'m> Comparison<'m> {
         }
         let from = self.findings.len();
         self.form(&name, old, new, is_described);
-        // Peers do not know the form of a [local] method.
+        // Peers do not call a [local] method, so one finding replaces the findings about its form.
         if old.local && new.local && !owner.local && self.findings.len() > from {
             self.findings.truncate(from);
             self.report(Kind::MethodInProcess, span, format!("{name}, which is [local], has another form"));

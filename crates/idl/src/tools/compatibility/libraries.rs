@@ -75,7 +75,8 @@ impl<'m> Comparison<'m> {
         for (source, what) in [(0, "default interface"), (SOURCE, "default [source] interface")] {
             let before = default_of(old, source).map(|offered| self.name_now(offered));
             let now = default_of(new, source).map(|offered| self.new.offered_name(offered).1);
-            // An interface that is gone has been reported above.
+            // A class without interfaces has no default, and a lost interface has been reported
+            // above.
             if let (Some(before), Some(now)) = (before, now)
                 && before != now
                 && offers.contains(&(before, source))
@@ -99,7 +100,9 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the default interface of a class: the first interface if no interface has the attribute.
+/// Returns the default interface of a class: the interface with `[default]`, or else the first
+/// interface. `source` is the flag `SOURCE` for the default among the sources, and 0 for the
+/// default among the implemented interfaces.
 fn default_of(class: &Coclass, source: u32) -> Option<Offered> {
     let all = || class.interfaces.iter().filter(|(_, bits)| bits & SOURCE == source);
     let found = all().find(|(_, bits)| bits & DEFAULT != 0).or_else(|| all().next());

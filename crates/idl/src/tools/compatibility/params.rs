@@ -121,7 +121,7 @@ const fn transfer(transfer: Transfer) -> &'static str {
         Transfer::Frame => "in the frame",
         Transfer::ZeroCopy => "[zero_copy]",
         Transfer::Map => "[map]",
-        // The room that the server keeps does not concern clients.
+        // Clients do not need to know for how many lent elements the server's reply has room.
         Transfer::Lend(_) => "[lend]",
     }
 }

@@ -99,8 +99,9 @@ impl Comparison<'_> {
         changes
     }
 
-    /// Compares two declared types: they correspond if they have the same name, or if each name is
-    /// declared in its own model only. In the second case the type was renamed.
+    /// Compares two declared types. They correspond if they have the same name. They also
+    /// correspond if the old name is declared only in the old model, and the new name only in the
+    /// new model: the type was then renamed.
     fn named(&mut self, pair: Pair) -> Option<Kind> {
         let (old, new) = names(self.old, self.new, pair);
         if old != new && (self.new_names.types.contains_key(old) || self.old_names.types.contains_key(new)) {

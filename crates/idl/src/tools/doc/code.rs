@@ -55,8 +55,8 @@ impl<'a> Context<'a> {
         self.name(html, place_of(ty), name);
     }
 
-    /// Adds a type with a name as C declares it: `long *name[4]`. `named` is the index of the
-    /// typedef by which the type is written.
+    /// Adds the declaration of a name with a type in C's form: `long *name[4]`. `named` is the
+    /// index of the typedef by which the type is written.
     pub(super) fn declaration(self, html: &mut Html, ty: &Type, named: Option<usize>, name: &str) {
         let typedef = named.map(|at| (at, &self.model.typedefs[at]));
         let (mut inner, mut text, mut is_pointer) = (ty, name.to_owned(), false);
@@ -108,7 +108,8 @@ impl<'a> Context<'a> {
         self.declaration(html, &of.ty, None, &of.name);
     }
 
-    /// Adds the type of a parameter and a name.
+    /// Adds the declaration of `name` with the type of a parameter, without attributes. `name` may
+    /// be empty.
     pub(super) fn param(self, html: &mut Html, param: &Param, name: &str) {
         let Some(memory) = param.memory else {
             return self.declaration(html, declared(param), param.named, name);
@@ -124,7 +125,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds a method as it is declared.
+    /// Adds the declaration of a method.
     pub(super) fn method(self, html: &mut Html, method: &Method) {
         let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         let mut params = method.params.as_slice();
@@ -143,7 +144,7 @@ impl<'a> Context<'a> {
             (Returns::Nothing, _) => _ = html.markup("void"),
             _ => _ = html.markup("HRESULT"),
         }
-        // The methods of a property have its name in the source.
+        // In the source, the methods of a property have the property's name.
         let name = if method.member.kind == Access::Method { &method.name } else { &method.member.name };
         html.text(" ").within("<b>", name, "</b>").markup("(");
         for (at, param) in params.iter().enumerate() {
@@ -194,7 +195,7 @@ pub(super) fn flag_names(of: u32, table: &[(&str, u32)]) -> Vec<String> {
     table.iter().filter(|(_, flag)| of & flag != 0).map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// Returns the attributes of a parameter, as IDL has them.
+/// Returns the attributes of a parameter in the notation of IDL.
 pub(super) fn param_attributes(param: &Param, names: &[&str]) -> Vec<String> {
     let direction = match param.direction {
         Direction::In => "in",

@@ -75,7 +75,7 @@ fn enumeration(node: Node<'_>) -> Option<Node<'_>> {
     specs.flat_map(|spec| spec.nodes()).find(|inner| inner.kind() == SyntaxKind::Enum)
 }
 
-/// Whether a comment before a construct describes it.
+/// Whether a comment before a construct of this kind describes the construct.
 fn has_comment(kind: SyntaxKind) -> bool {
     matches!(
         kind,
@@ -94,7 +94,7 @@ fn has_comment(kind: SyntaxKind) -> bool {
 }
 
 /// Returns the comment of a construct: the last comment directly before the construct, or else the
-/// comment behind it on the same line.
+/// comment after the construct on the same line.
 fn of_node(node: Node<'_>) -> String {
     let before = before(node);
     if before.is_empty() {
@@ -150,7 +150,8 @@ fn is_trivia(token: Token<'_>) -> bool {
     matches!(token.kind(), SyntaxKind::Space | SyntaxKind::Comment | SyntaxKind::Directive)
 }
 
-/// Whether a comment's mark says that it describes the construct before it.
+/// Whether a comment begins with a mark, such as `///<`, that says that the comment describes the
+/// construct before it.
 fn is_marked(comment: &str) -> bool {
     ["///<", "//!<", "/**<", "/*!<"].iter().any(|mark| comment.starts_with(mark))
 }
@@ -172,9 +173,9 @@ fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the comment behind a construct on its last line. The comment needs a mark, except behind
-/// constants, parameters, members, arms and values of enumerations: a comment such as `}; // IFoo`
-/// does not describe the construct.
+/// Returns the comment after a construct on the construct's last line. The comment needs a mark
+/// such as `///<`, except after constants, parameters, members, arms and values of enumerations: a
+/// comment such as `}; // IFoo` does not describe the construct.
 fn behind(node: Node<'_>) -> String {
     let is_short = matches!(
         node.kind(),

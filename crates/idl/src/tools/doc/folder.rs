@@ -74,8 +74,8 @@ pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
         false => refused(folder)(error),
     })?;
     let mut present = old_pages(folder)?;
-    // The list is written first, with the files of both runs: a run that is interrupted leaves a
-    // folder that the next run can replace.
+    // The marker is written first, and lists the files of the earlier run and of this run. So if
+    // this run is interrupted, the next run can replace the folder.
     let names: HashSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
     present.retain(|name| !names.contains(name.as_str()));
     let all = pages.iter().map(|page| page.name.as_str()).chain(present.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! HTML text. Markup comes from this crate alone; each text of an IDL file is escaped.
+//! HTML text. Markup comes only from this crate. Each text of an IDL file is escaped.
 
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ impl Html {
         self
     }
 
-    /// Adds a text in an element, which `open` and `close` begin and end.
+    /// Adds an element with a text. `open` and `close` are the element's tags.
     pub(super) fn within(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Self {
         self.markup(open).text(text).markup(close)
     }
@@ -71,7 +71,8 @@ impl Html {
         self.markup("</tbody></table></div>\n")
     }
 
-    /// Adds a row of a table of properties, whose second cell `fill` writes.
+    /// Adds a row to a table of properties. The first cell is the property's name, and `fill`
+    /// writes the second cell.
     pub(super) fn property(&mut self, name: &'static str, fill: impl FnOnce(&mut Self)) -> &mut Self {
         self.within("<tr><th scope=\"row\">", name, "</th><td>");
         fill(self);

@@ -88,7 +88,7 @@ fn documentation<'i>(items: &'i Items<'_>, item: &'i Item) -> (&'i str, Option<&
     }
 }
 
-/// Returns the place of a declaration within the page of its file.
+/// Returns the anchor of a declaration in the page of its file.
 fn anchor(item: &Item) -> &str {
     item.href.split_once('#').map_or("", |(_, anchor)| anchor)
 }
@@ -117,7 +117,8 @@ fn constants(html: &mut Html, items: &Items<'_>, found: &[&Item]) {
     html.table_end();
 }
 
-/// Returns an integer of a size in bytes. Negative integers are shown as the machine stores them.
+/// Returns an integer as a hexadecimal number. A negative integer is shown as the machine stores
+/// it, in `size` bytes.
 fn hexadecimal(value: i64, size: u32) -> String {
     let bits = size.clamp(1, 8) * 8;
     let mask = u64::MAX >> (64 - bits);

@@ -12,7 +12,7 @@ use crate::model::canonical::{fingerprint, uuid_text};
 use crate::model::typelib::flags;
 use crate::model::{Interface, InterfaceId, Method, Model};
 
-/// The place of the first method behind the methods of IUnknown.
+/// The index in the vtable of the first method after the methods of IUnknown.
 const FIRST: u16 = 3;
 
 /// Returns the page of an interface.
@@ -52,7 +52,7 @@ fn declaration(html: &mut Html, context: Context<'_>, found: &Interface) {
     attributes.extend((found.uuid != 0).then(|| format!("uuid({})", uuid_text(found.uuid))));
     let (major, minor) = found.version;
     attributes.extend((found.version != (0, 0)).then(|| format!("version({major}.{minor})")));
-    // The model makes interfaces without content local.
+    // In the model, an interface without content is local, even if the source does not say so.
     attributes.extend((found.local && !is_empty(found)).then(|| "local".to_owned()));
     attributes.extend(found.dual.then(|| "dual".to_owned()));
     let recorded = flag_names(found.about.flags, &flags::ON_TYPES);
@@ -101,7 +101,7 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceI
         let number = fingerprint(model, id);
         html.property("Fingerprint", |html| _ = html.code(&format!("{number:032x}")));
     }
-    // The interface's own version stands above.
+    // The table already has a row for the interface's version.
     about(html, &crate::model::About { version: (0, 0), ..found.about.clone() }, "UUID");
     source(html, context, item);
     html.markup("</tbody></table>\n");

@@ -104,7 +104,7 @@ pub(super) struct Item {
 /// A file with declarations.
 #[derive(Debug)]
 pub(super) struct SourceFile {
-    /// The path, as the compiler was given it.
+    /// The path that the compiler was given.
     pub(super) path: String,
     /// The page.
     pub(super) page: String,
@@ -185,8 +185,8 @@ impl<'c> Items<'c> {
             found.extend(declarations(compilation, at, &numbers));
         }
         variants::mark(compilations, &mut found);
-        // The compilation of the file itself comes first: its side file and macros do not apply
-        // where other files import it.
+        // The declarations from a file's own compilation come first. The compilation of another
+        // file that uses this file can have other macros, and another side file for this file.
         found.sort_by_key(|one| (one.file, !one.is_own, one.compilation, one.span.file, one.span.start));
         let mut items = Self {
             compilations,
@@ -271,7 +271,8 @@ impl<'c> Items<'c> {
     }
 }
 
-/// Returns the definition of each kind and name. `None` if there are several.
+/// Returns, for each kind and name of a declaration, the definition. The value is `None` if there
+/// are several definitions.
 fn definitions(found: &[Found]) -> HashMap<(Kind, &str), Option<Key<'_>>> {
     let mut definitions = HashMap::new();
     for one in found.iter().filter(|one| !one.is_forward) {

@@ -15,7 +15,7 @@ pub(super) struct Row<'m> {
     pub(super) align: u32,
     pub(super) is_padding: bool,
     pub(super) field: Option<&'m Field>,
-    /// For an open array, its number of elements and the number of transmitted elements.
+    /// For a conformant array, its number of elements and the number of transmitted elements.
     pub(super) open: Option<(&'m Arith, Option<&'m Arith>)>,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn of_struct<'m>(model: &Model, of: &'m Struct) -> Vec<Row<'m>> {
     rows
 }
 
-/// Returns the rows of a union: the discriminant, if the union contains it, and then all arms,
-/// which begin at the same place.
+/// Returns the rows of a union: a row for the discriminant if the union contains the discriminant,
+/// and then a row for each arm. All arms begin at the same place.
 pub(super) fn of_union<'m>(model: &Model, of: &'m Union) -> Vec<Row<'m>> {
     let (body, align) = model.union_body(of);
     let (mut rows, mut at) = (Vec::new(), 0);

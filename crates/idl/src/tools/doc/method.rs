@@ -36,7 +36,7 @@ fn signature(html: &mut Html, context: Context<'_>, method: &Method) {
     html.markup("</pre>\n");
 }
 
-/// Adds the kinds of calls that a method has.
+/// Adds a list of the properties of a method's calls, such as `oneway`.
 fn kinds(html: &mut Html, method: &Method) {
     let mut kinds = Vec::new();
     let mut add = |is_there: bool, text: &'static str| kinds.extend(is_there.then_some(text));

@@ -52,13 +52,14 @@ pub(super) fn begin_item(html: &mut Html, context: Context<'_>, item: &Item) {
     html.within("<h1><small>", item.place.0.word(), "</small> ").text(&item.name).markup("</h1>\n");
 }
 
-/// Adds the comment of a declaration, and its help text if it differs from the comment.
+/// Adds the comment of a declaration, and the help text if the help text differs from the comment.
 pub(super) fn describe(html: &mut Html, comment: &str, help: Option<&str>) {
     describe_with(html, &Prose::of(comment), comment, help, &[]);
 }
 
-/// Adds the comment of a declaration, whose parts are `prose`, and its help text if it differs from
-/// the comment. The texts of `params` are left out, since the table of parameters shows them.
+/// Adds the comment of a declaration, and the help text if the help text differs from the comment.
+/// `prose` has the parts of the comment. The texts about the parameters `params` are left out,
+/// since the table of parameters shows them.
 pub(super) fn describe_with(html: &mut Html, prose: &Prose<'_>, comment: &str, help: Option<&str>, params: &[Param]) {
     prose.write(html, |name| params.iter().any(|param| param.name == name));
     if let Some(help) = help.filter(|help| !help.is_empty() && *help != comment) {

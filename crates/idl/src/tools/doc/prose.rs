@@ -153,8 +153,8 @@ fn is_abbreviation(text: &str) -> bool {
     ["e.g.", "i.e.", "cf."].iter().any(|end| text.ends_with(end))
 }
 
-/// Returns the command at the beginning of a line, and the text behind it. `@param[in]` is the
-/// command `param`. `None` if the line begins with no command.
+/// Returns the command at the beginning of a line, and the text after the command. `@param[in]` is
+/// the command `param`. `None` if the line begins with no command.
 fn command(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix(['@', '\\'])?;
     let end = rest.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(rest.len());

@@ -66,7 +66,7 @@ impl Uses {
     }
 }
 
-/// The search for the uses in one declaration.
+/// The search for the declarations that one declaration uses.
 struct Found<'f, 'c> {
     items: &'f Items<'c>,
     item: &'f Item,

@@ -5,7 +5,7 @@ use super::spacing::has_blank;
 use crate::syntax::{Element, Node, SyntaxKind, Token, Tree};
 use std::borrow::Cow;
 
-/// The separator before the next token, from weak to strong.
+/// The separator before the next token. A later variant is stronger than an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Separator {
     /// The blank that the tokens demand, if any.
@@ -22,7 +22,7 @@ enum Separator {
     Hard,
 }
 
-/// The state of a walk.
+/// The state of a walk over the syntax tree.
 pub(super) struct Builder<'a> {
     text: &'a str,
     ops: Vec<Op<'a>>,
@@ -36,8 +36,8 @@ pub(super) struct Builder<'a> {
     lists: usize,
     /// Whether no token has followed the opening brace yet.
     is_at_start: bool,
-    /// Whether a blank stands where the source has one. Blanks after commas follow the usual rules,
-    /// and there are none before commas and just inside brackets.
+    /// Whether a blank stands where the source has one. Blanks after commas follow the usual rules.
+    /// No blank stands before a comma or just inside a bracket.
     keeps_blanks: bool,
 }
 
@@ -308,7 +308,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the lines of a comment. Lines that begin with stars are aligned; others stay.
+    /// Adds the lines of a comment. Lines that begin with stars are aligned. Other lines stay as
+    /// they are.
     fn comment_lines(&mut self, text: &'a str) {
         let mut lines = text.lines();
         self.ops.extend(lines.next().map(|line| Op::Text(Cow::Borrowed(line.trim_end()))));
@@ -402,7 +403,7 @@ fn first_token(of: Element<'_>) -> Option<Token<'_>> {
     }
 }
 
-/// Whether a node is a whole part of a body.
+/// Whether a node of this kind is a complete part of a body, such as a declaration or a member.
 fn is_item(kind: SyntaxKind) -> bool {
     matches!(
         kind,

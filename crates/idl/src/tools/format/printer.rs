@@ -1,8 +1,8 @@
 //! The printer: turns a stream of texts and possible line breaks into lines.
 //!
 //! A group is written on one line if it fits there and contains no forced line break. Otherwise
-//! each of its own possible breaks becomes a line break; the same rule then decides about each
-//! group within it.
+//! each possible break of the group becomes a line break, except for the breaks of inner groups.
+//! The same rule then decides about each inner group.
 
 use std::borrow::Cow;
 
@@ -99,7 +99,8 @@ struct Widths {
     hard: Vec<usize>,
     /// The width of the text from each part to the next possible line break.
     tail: Vec<usize>,
-    /// The index of the part behind each group, by the index of the group's beginning.
+    /// For each part that begins a group, the index of the first part after the group. 0 for all
+    /// other parts.
     ends: Vec<usize>,
 }
 
@@ -134,8 +135,8 @@ impl Widths {
         Self { before, hard, tail, ends }
     }
 
-    /// Returns the width that a group needs on one line, with the text right behind it. `None` if
-    /// the group contains a forced line break.
+    /// Returns the width that a group needs on one line, including the text that follows the group
+    /// up to the next possible line break. `None` if the group contains a forced line break.
     fn needs(&self, open: usize) -> Option<usize> {
         let end = self.ends[open];
         let is_one_line = end > open && self.hard[end] == self.hard[open];

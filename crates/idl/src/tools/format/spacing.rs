@@ -3,7 +3,7 @@
 use crate::syntax::{SyntaxKind, Token};
 
 /// Whether a blank stands between two tokens of a line. `is_apart` says whether white space stands
-/// between them in the source. The source decides where the grammar permits either form.
+/// between them in the source. Where no rule applies, the form in the source stays.
 pub(super) fn has_blank(left: Token<'_>, right: Token<'_>, is_apart: bool) -> bool {
     let (before, after) = (left.text(), right.text());
     let (left_in, right_in) = (left.parent().kind(), right.parent().kind());

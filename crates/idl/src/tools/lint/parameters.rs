@@ -87,12 +87,13 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
     }
 }
 
-/// Whether a client sends as many elements as a number says, so that the number cannot make the
-/// server reserve more memory than the client sends.
+/// Whether a parameter is the size of an array of which the client sends all elements. Such a size
+/// cannot make the server reserve more memory than the client sends.
 fn counts_sent_elements(method: &Method, counter: &Param) -> bool {
     let mut sent = method.params.iter().filter(|param| param.direction.is_in());
     sent.any(|param| {
-        // An array behind a null pointer is not sent.
+        // Only pointers that are never null count: if a pointer to an array is null, no elements
+        // are sent.
         let sent = levels(&param.ty).take_while(|pointer| pointer.class == PointerClass::Ref);
         let counted = sent.filter_map(|pointer| match &pointer.extent {
             Extent::Counted { size, length: None } => size.plain(),
@@ -110,8 +111,9 @@ fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
     is_found
 }
 
-/// Whether a number is bounded: by a [range] below the greatest value of its type, or, if no other
-/// number multiplies the number, by a type of at most 16 bits.
+/// Whether a number is bounded. A [range] bounds the number if the range ends below the greatest
+/// value of the type. A type of at most 16 bits bounds the number if `is_alone` is true: the
+/// expression has no other operand.
 fn is_bounded(operand: &Operand, param: &Param, is_alone: bool) -> bool {
     let most = operand.base.range().map_or(i128::MAX, |(_, most)| most);
     param.range.is_some_and(|(_, limit)| i128::from(limit) < most) || is_alone && operand.base.size() <= 2
@@ -125,7 +127,7 @@ fn is_negative(operand: &Operand, param: &Param) -> bool {
     least < 0
 }
 
-/// Returns the pointers of a type, from the outside to the inside.
+/// Returns the pointers of a type, from the outermost to the innermost.
 fn levels(ty: &Type) -> impl Iterator<Item = &Pointer> {
     std::iter::successors(pointer(ty), |outer| pointer(&outer.to))
 }

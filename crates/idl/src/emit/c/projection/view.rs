@@ -1,5 +1,5 @@
-//! Views: parameters in terms of values, as callers and implementers see them, and the code that
-//! converts these values to and from the parameters of the interface's method.
+//! Views: parameters in terms of values, as callers and implementers see them. A view also has the
+//! code that converts the values to and from the parameters of the interface's method.
 
 mod graphs;
 
@@ -23,10 +23,10 @@ pub(super) struct View {
     pub(super) result: Option<String>,
     /// The caller's code before the call.
     pub(super) before: Vec<String>,
-    /// The caller's code that takes the former contents of an argument before the call. This code
-    /// runs after the `before` code of all parameters.
+    /// The caller's code that moves the former elements out of an array that the method fills. This
+    /// code runs after the `before` code of all parameters.
     pub(super) taken: Vec<String>,
-    /// The argument of the interface's method.
+    /// The argument that the caller's code passes to the interface's method.
     pub(super) argument: String,
     /// The caller's code after a successful call.
     pub(super) after: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct View {
     pub(super) cleared: Vec<String>,
     /// The adapter's code before the call of the object.
     pub(super) prepared: Vec<String>,
-    /// The argument of the object's method.
+    /// The argument that the adapter passes to the object's method.
     pub(super) given: String,
     /// The adapter's code that converts the object's result, and that may fail.
     pub(super) made: Vec<String>,
@@ -170,7 +170,7 @@ impl Viewer<'_> {
         View { declared: Some(format!("{ty} &{name}")), argument, given, ..View::default() }
     }
 
-    /// Returns the view of a value that is returned.
+    /// Returns the view of a single value that the method returns.
     fn place(&self, ty: &Type, name: &str) -> View {
         let text = type_name(self.model, ty);
         View {
@@ -410,9 +410,9 @@ impl Viewer<'_> {
         Ok(view)
     }
 
-    /// Returns the IID by which an object with the static type IUnknown is passed, as an expression
-    /// for callers and one for adapters. The pointer must point to the interface with this IID,
-    /// because the receiver calls that interface.
+    /// Returns the IID by which an object with the static type IUnknown is passed. The result
+    /// consists of an expression in callers' code, and an expression in adapters' code. The pointer
+    /// must point to the interface with this IID, because the receiver calls that interface.
     fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
         let Object::IidIs(operand) = object else { return Ok(None) };
         let param = &self.plan.params[operand.index];

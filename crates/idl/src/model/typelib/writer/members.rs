@@ -17,8 +17,8 @@ impl Writer {
         ty.functions.iter().map(of_function).sum::<u32>() + ty.variables.len() as u32 * 0x2c
     }
 
-    /// Writes the records of a type's functions and variables one behind the other, then their
-    /// numbers, names and places.
+    /// Writes the records of a type's functions and variables one after the other, then the
+    /// numbers, names and places of these records.
     pub(super) fn members_of(&mut self, here: u32, ty: &TypeInfo) -> Written {
         let (mut records, mut numbers, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let value = if ty.kind == Kind::Enum { Use::Value } else { Use::Variable };
