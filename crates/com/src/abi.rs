@@ -59,8 +59,8 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     })
 }
 
-/// Returns the HRESULT of a reply whose frame does not have the length of the results, or of a
-/// request for which no frame could be allocated. [`text`] returns the explanation.
+/// Returns the HRESULT of a call that failed: the frame of its reply does not have the length of
+/// the results, or no frame could be allocated for its request. [`text`] returns the explanation.
 ///
 /// # Safety
 ///
@@ -75,7 +75,7 @@ pub unsafe fn refusal(raw: RawReply) -> HRESULT {
     crate::marshal::reply::refusal(frame, raw.word as u32).code()
 }
 
-/// Returns the HRESULT of the last error that was left on this thread.
+/// Returns, as the word of a reply, the HRESULT of the last error that was left on this thread.
 fn left() -> u64 {
     u64::from(crate::types::error::last_code().0.cast_unsigned())
 }
@@ -89,8 +89,8 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
     export_object(name, object, info)
 }
 
-/// Exports an object only to clients over a network. On this host the runtime in the program's own
-/// language serves the name.
+/// Exports an object only to clients over a network. For processes of this host, the runtime in the
+/// program's own language exports the object by the name.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub unsafe fn describe(interface: &Described) -> Result<&'static InterfaceInfo> 
     interface.info()
 }
 
-/// Performs an interface of functions, as [`crate::serve_interface_for`] does.
+/// Performs a plain interface, as [`crate::serve_interface_for`] does.
 ///
 /// # Errors
 ///
@@ -124,8 +124,8 @@ pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceIn
     serve_object(uuid, object, info)
 }
 
-/// Binds to an interface of functions, as [`crate::bind`] does. The result is an interface pointer
-/// of the described interface.
+/// Binds to a plain interface, as [`crate::bind`] does. The result is an interface pointer of the
+/// described interface.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     crate::server::exports::query(&bind_object(binding, info)?, info)
 }
 
-/// Listens for calls of an interface, as [`crate::listen_for`] does.
+/// Listens for calls of a plain interface, as [`crate::listen_for`] does.
 ///
 /// # Errors
 ///
@@ -178,7 +178,7 @@ pub fn unmarshal(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown>
     crate::api::marshaling::unmarshal_object(bytes, info)
 }
 
-/// Leaves an error for [`text`], and returns its HRESULT.
+/// Stores an error on this thread for [`text`], and returns the HRESULT of the error.
 pub fn fail(error: Error) -> HRESULT {
     leave(error)
 }
@@ -224,7 +224,8 @@ pub fn add_canceller(canceller: &Canceller) {
     canceller.add();
 }
 
-/// Reverts one [`add_canceller`] of the canceller on this thread. Does nothing if there is none.
+/// Reverts one call of [`add_canceller`] with this canceller on this thread. Does nothing if there
+/// was no such call.
 pub fn remove_canceller(canceller: &Canceller) {
     canceller.remove();
 }

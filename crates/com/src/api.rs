@@ -1,5 +1,5 @@
-//! The functions for programs. Each function fetches the runtime of the process, which is made at
-//! the first use.
+//! The functions for programs. Each function fetches the runtime of the process. The first use
+//! makes the runtime.
 
 pub mod dynamic;
 pub(crate) mod endpoints;

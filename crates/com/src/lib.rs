@@ -94,7 +94,7 @@ macro_rules! include_idl {
         $crate::include_idl! { mod idl = $name }
         pub use idl::*;
     };
-    // The form for a module whose name is not that of the IDL file.
+    // In this form the invocation chooses the name of the module that contains the code.
     ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
         $(#[$attribute])*
         #[allow(

@@ -1,5 +1,5 @@
 //! ORPC: calls of objects by DCOM's protocol ([MS-DCOM]): its formats, its own interfaces, and the
-//! tables behind them.
+//! tables that these interfaces use.
 //!
 //! The module does no I/O and reads no clock: bytes and times come from the caller. [`ObjRef`] is
 //! the wire form of an interface pointer. [`OrpcThis`] and [`OrpcThat`] precede the parameters and

@@ -66,8 +66,9 @@ pub fn refuse_local(method: &str) -> HRESULT {
     crate::types::error::leave(Error::new(code::E_NOTIMPL, words))
 }
 
-/// Makes the caller's room for an array that a method lends, and returns a pointer to the room. A
-/// proxy needs no room.
+/// Makes room, in the caller, for the `room` elements of an array that a method lends. Returns the
+/// room and a pointer to it. If `is_proxy` is true, the called object is a proxy, which needs no
+/// room.
 #[inline(always)]
 pub fn borrowing<T: Scalar>(is_proxy: bool, room: usize) -> (Borrowing<T>, *mut T) {
     let mut borrowing = Borrowing::new(is_proxy, room);
@@ -96,7 +97,7 @@ pub unsafe fn lent<T: Scalar>(
     Ok(unsafe { borrowing.lent(first, count) })
 }
 
-/// Makes the array that a method lends to its caller.
+/// Makes the value by which a method lends an array to its caller.
 ///
 /// # Safety
 ///
@@ -111,7 +112,7 @@ pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) 
     unsafe { crate::Lending::new(first, room) }
 }
 
-/// Ends the lending of a method that has returned, and returns the address of the lent elements.
+/// Completes the lending after the method has returned. Returns the address of the lent elements.
 #[inline(always)]
 pub fn finish_lending<T: Scalar + 'static>(lending: crate::Lending<'_, T>) -> *mut T {
     lending.finish()
@@ -136,7 +137,7 @@ pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
     T::try_from(length).map_err(|_| code::E_INVALIDARG.into())
 }
 
-/// Returns the implementation behind the `this` pointer of a vtable of `#[obvia::object]`.
+/// Returns the object to which the `this` pointer of a vtable of `#[obvia::object]` belongs.
 ///
 /// # Safety
 ///
@@ -206,15 +207,15 @@ pub fn claimed<T: Into<i128>>(count: T) -> usize {
     count.into() as usize
 }
 
-/// Converts the value of an expression as [`claimed`] converts a count. An expression without a
-/// value counts as too large.
+/// Converts a count, the value of an expression, as [`claimed`] does. `None` means that the
+/// expression has no value. Such a count exceeds every upper bound.
 #[inline]
 pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// Converts the value of an expression to a number of elements; `None` if there is no value, or if
-/// the value is negative.
+/// Converts a count, the value of an expression, to a number of elements. `None` if the expression
+/// has no value, or if the value is negative.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()
@@ -233,7 +234,8 @@ pub fn wrong_arm() -> Error {
     Error::new(code::E_INVALIDARG, "the union's arm does not match its discriminant")
 }
 
-/// Returns the number of used elements, which must not exceed the room.
+/// Returns the number of used elements of an array, after the check that it does not exceed the
+/// array's room.
 ///
 /// # Errors
 ///

@@ -36,13 +36,13 @@ const HEADERS: usize = 16;
 /// The origin of a call: another machine (MSHCTX_DIFFERENTMACHINE).
 const DIFFERENT_MACHINE: u32 = 2;
 
-/// A property, by its class.
+/// An activation property. The property's class determines the variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Property {
     /// The class and the wanted interfaces.
     Instantiation(InstantiationInfo),
-    /// Miscellaneous options.
+    /// The logon session, the partition, and other options of the activation.
     Special(SpecialProperties),
     /// The source of the object's initial state.
     Instance(InstanceInfo),
@@ -125,7 +125,8 @@ pub struct Properties {
     pub list: Vec<Property>,
 }
 
-/// Finds a mandatory property by its kind. A missing property is an error.
+/// Returns the mandatory property of a kind, which is a variant of `Property`, or the error that
+/// the property is missing.
 macro_rules! find {
     ($properties:expr, $kind:ident) => {
         $properties
@@ -169,7 +170,7 @@ impl Properties {
         find!(self, ScmReply)
     }
 
-    /// Returns the references.
+    /// Returns the references to the wanted interfaces.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl Properties {
         }
     }
 
-    /// Decodes the data of the reference: the size, the header, the properties.
+    /// Decodes the data of the custom reference: the size, the header, the properties.
     ///
     /// # Errors
     ///
@@ -242,7 +243,7 @@ impl Properties {
         Ok(Self { destination: header.destination, list })
     }
 
-    /// Encodes the data of the reference.
+    /// Encodes the data of the custom reference.
     ///
     /// # Errors
     ///

@@ -110,7 +110,7 @@ pub struct RemoteActivationResults {
 }
 
 impl RemoteActivationResults {
-    /// Decodes the results of a call that asked for `asked` interfaces.
+    /// Decodes the results of a call. `asked` is the number of interfaces for which the call asked.
     ///
     /// # Errors
     ///

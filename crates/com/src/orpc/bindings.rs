@@ -146,8 +146,8 @@ impl DualStringArray {
     }
 }
 
-/// Ends a list. An empty list has an empty binding before its end, as in the smallest array of the
-/// standard.
+/// Appends the zero that ends a list of bindings. An empty list also gets a zero for an empty
+/// binding, as in the standard's smallest array.
 fn end(words: &mut Vec<u16>, is_empty: bool) {
     words.extend([0].repeat(1 + usize::from(is_empty)));
 }
@@ -160,8 +160,8 @@ fn named<'a>(words: &'a [u16], what: &'static str) -> Result<(String, &'a [u16])
     Ok((name, &words[length + 1..]))
 }
 
-/// The form of parameters (MS-DCOM 2.2.19.2): a conformant structure, whose conformance comes
-/// first.
+/// The form of the array as a parameter (MS-DCOM 2.2.19.2): a conformant structure, whose
+/// conformance comes first.
 impl Body for DualStringArray {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let conformance = from.count(WORDS_MAX, "wNumEntries")?;

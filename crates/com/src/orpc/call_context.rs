@@ -19,7 +19,7 @@ pub struct CallContext {
 
 impl CallContext {
     const NO_TIME: u64 = u64::MAX;
-    /// The number of bytes before the state of the trace.
+    /// The number of bytes of a context before the state of the trace.
     const TRACE: usize = 40;
     /// The greatest length of a context, in bytes.
     pub const LENGTH_MAX: usize = Self::TRACE + TraceContext::STATE_MAX;
@@ -48,7 +48,7 @@ impl CallContext {
         }
     }
 
-    /// Decodes a context. An invalid trace is left out, since tracing is no reason to refuse a
+    /// Decodes a context. An invalid trace becomes `None`, since tracing is no reason to refuse a
     /// call. `None` where the bytes are malformed.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (left, rest) = bytes.split_first_chunk()?;
@@ -104,7 +104,7 @@ mod tests {
         let whole = bytes(&sample("a=b"));
         for length in (0..whole.len()).filter(|length| ![8, whole.len()].contains(length)) {
             let read = CallContext::read(&whole[..length]);
-            // A context whose final padding is missing is accepted.
+            // A context is also accepted without its final padding.
             assert!(read.is_none() || length >= CallContext::TRACE + 3, "{length}: {read:?}");
         }
         assert!(CallContext::read(&[whole.clone(), vec![0; 8]].concat()).is_none());

@@ -39,8 +39,8 @@ impl Extents {
     }
 }
 
-/// The target of the pointer `extensions`, with the targets of its own pointers. Its length is a
-/// multiple of 8 bytes, so that the following data keeps its alignment.
+/// The target of the pointer `extensions`, with the targets of the pointers in it. The total length
+/// is a multiple of 8 bytes, so that the following data keeps its alignment.
 impl Body for Extents {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = from.count(EXTENTS_MAX, "ORPC_EXTENT_ARRAY.size")?;

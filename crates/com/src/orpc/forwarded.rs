@@ -11,7 +11,7 @@ use windows_core::GUID;
 /// runtimes.
 const STUB_MAX: usize = 1 << 19;
 
-/// A forwarded call with its caller.
+/// A call that the SCM forwards, with its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forwarded {
     /// The IID of the called interface.
@@ -24,8 +24,8 @@ pub struct Forwarded {
     pub host: String,
     /// The authenticated principal of the caller.
     pub maker: Option<Authenticated>,
-    /// The SCM's binding by which the call arrived: a string binding, with the host name that the
-    /// client uses.
+    /// The string binding by which the client has reached the SCM. The host is the name that the
+    /// client uses for the SCM's host.
     pub heard: String,
     /// The stub data of the arguments, little endian.
     pub stub: Vec<u8>,

@@ -42,7 +42,8 @@ impl Body for ComVersion {
 pub struct OrpcThis {
     /// The client's version of DCOM.
     pub version: ComVersion,
-    /// Zero, except in a header that is a parameter of an activation, where any value is permitted.
+    /// The flags: 0 in the header of a call of an object. If the header is a parameter of an
+    /// activation, any value is permitted.
     pub flags: u32,
     /// The causality identifier, which a call shares with all calls that it causes.
     pub causality: GUID,

@@ -154,7 +154,8 @@ impl ErrorInfo {
     ///
     /// # Errors
     ///
-    /// Cannot fail in practice, since texts are truncated.
+    /// No error in practice: only texts that are too long cannot be encoded, and texts are
+    /// truncated before.
     pub fn to_extent(&self) -> Result<Extent, Malformed> {
         let data = Encoder::pack(|to| {
             to.u32(0);
@@ -192,7 +193,7 @@ const PRESENT: u32 = 0xffff_ffff;
 fn put_text(to: &mut Encoder<'_>, text: Option<&str>) {
     let Some(text) = text else { return to.u32(0) };
     let mut words: Vec<u16> = text.encode_utf16().take_while(|&word| word != 0).take(ErrorInfo::TEXT_MAX).collect();
-    // The text must not end in half of a surrogate pair.
+    // A truncated text must not end in the first half of a surrogate pair.
     if words.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
         words.pop();
     }

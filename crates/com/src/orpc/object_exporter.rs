@@ -148,7 +148,8 @@ impl Calls for Request {
     }
 }
 
-/// The response of a resolver. Each response ends with an error_status_t, 0 for success.
+/// The response of a resolver. On the wire, each response ends with an error_status_t, which is 0
+/// for success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
     /// The response to opnum 0, which contains no version.
@@ -227,7 +228,8 @@ fn read_status(from: &mut Decoder<'_>) -> Result<Status, Malformed> {
     from.u32("error_status_t").map(Status)
 }
 
-/// Decodes the final status, and returns the value if the status is success.
+/// Decodes the status at the end of a response. Returns `value` if the status is success, otherwise
+/// the status.
 fn or_status<T>(from: &mut Decoder<'_>, what: &'static str, value: Option<T>) -> Result<Result<T, Status>, Malformed> {
     match read_status(from)? {
         OK => value.map(Ok).ok_or(Malformed::Null { what }),
@@ -238,7 +240,8 @@ fn or_status<T>(from: &mut Decoder<'_>, what: &'static str, value: Option<T>) ->
 fn read_resolved(from: &mut Decoder<'_>, has_version: bool) -> Result<Result<Resolved, Status>, Malformed> {
     let bindings = DualStringArray::read_pointer(from, "ppdsaOxidBindings")?;
     let (rem_unknown, authn_hint) = (from.guid("pipidRemUnknown")?, from.u32("pAuthnHint")?);
-    // A response without version counts as the first version (2.2.11).
+    // The server of a response without version counts as a server of the first version, 5.1
+    // (2.2.11).
     let version = if has_version { ComVersion::read(from)? } else { ComVersion { major: 5, minor: 1 } };
     let resolved = bindings.map(|bindings| Resolved { bindings, rem_unknown, authn_hint, version });
     or_status(from, "ppdsaOxidBindings", resolved)

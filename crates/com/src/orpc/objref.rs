@@ -12,7 +12,8 @@ const CUSTOM: u32 = 4;
 const EXTENDED: u32 = 8;
 /// The signature that the extended form contains twice: "VYSN".
 const EXTENDED_SIGNATURE: u32 = 0x4e53_5956;
-/// The greatest length of the data in a custom reference, or of a context.
+/// The greatest length, in bytes, of the data in a custom reference, and of the context in an
+/// extended reference.
 const DATA_MAX: usize = 1 << 20;
 
 /// The flag of an object that must not be pinged (SORF_NOPING, MS-DCOM 2.2.18.2).
@@ -60,7 +61,7 @@ impl Body for StdObjRef {
 /// An interface pointer as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjRef {
-    /// OBJREF_STANDARD (2.2.18.4): the client makes a proxy from the interface alone.
+    /// OBJREF_STANDARD (2.2.18.4): the client calls the object by a proxy, without a handler class.
     Standard {
         /// The IID of the interface.
         iid: GUID,
@@ -86,10 +87,10 @@ pub enum ObjRef {
         iid: GUID,
         /// The CLSID of the unmarshaler class.
         clsid: GUID,
-        /// The data of the object's own marshaler.
+        /// The data that the object's own marshaler has written.
         data: Vec<u8>,
     },
-    /// OBJREF_EXTENDED (2.2.18.7): with the context of the object.
+    /// OBJREF_EXTENDED (2.2.18.7): a standard reference with the context of the object.
     Extended {
         /// The IID of the interface.
         iid: GUID,
@@ -208,8 +209,8 @@ impl ObjRef {
                 Self::Custom { clsid, data, .. } => {
                     to.guid(clsid);
                     to.u32(0);
-                    // The field is reserved and never read (2.2.18.6). The value is the one that
-                    // other implementations write.
+                    // The field is reserved, and receivers ignore it (2.2.18.6). Its value here is
+                    // the value that other implementations write.
                     to.check(data.len(), DATA_MAX, "pObjectData");
                     to.u32(data.len() as u32 + 8);
                     to.bytes(data);
@@ -232,11 +233,11 @@ impl ObjRef {
     }
 }
 
-/// The greatest length of a reference in a parameter.
+/// The greatest length of a reference in a parameter, in bytes.
 const REFERENCE_MAX: usize = DATA_MAX + (1 << 16);
 
-/// Decodes an MInterfacePointer behind a unique pointer (MS-DCOM 2.2.14): the bytes of an
-/// [`ObjRef`]; `None` for a null pointer.
+/// Decodes the target of a unique pointer to an MInterfacePointer (MS-DCOM 2.2.14). Returns the
+/// bytes of an [`ObjRef`]; `None` for a null pointer.
 pub(super) fn read_pointer(from: &mut Decoder<'_>, what: &'static str) -> Result<Option<Vec<u8>>, Malformed> {
     if from.pointer(what)? { read_reference(from, what).map(Some) } else { Ok(None) }
 }

@@ -11,11 +11,11 @@ use obvia_rpc::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The greatest number of objects that a ping of an existing set adds or removes, so that the ping
-/// has only a few fragments.
+/// The greatest number of objects that one ping of an existing set adds, and that it removes. The
+/// limit keeps the ping to a few fragments.
 const CHANGES_MAX: usize = 1000;
-/// The number of attempts per period after a failed ping. The ping that announces a new object
-/// waits for the same fraction of a period, `1 / RETRIES`.
+/// The number of attempts per period after a failed ping. The ping that adds a new object to the
+/// set is sent within `1 / RETRIES` of a period.
 const RETRIES: u32 = 4;
 /// The greatest backoff that the client follows, as an exponent of 2. With the exponent 2, four
 /// periods would pass between pings, but the server waits for three unmodified periods only.
@@ -39,12 +39,12 @@ pub enum Ping {
 pub struct PingPlan {
     /// The objects with the number of proxies for each.
     wanted: BTreeMap<u64, usize>,
-    /// The objects that the set is known to contain.
+    /// The objects that the resolver's set contains, by the answers that have arrived.
     told: BTreeSet<u64>,
-    /// The objects that an unanswered ping was to add or remove. Their state is unknown, so the
-    /// change is repeated.
+    /// The objects that a failed or unanswered ping was to add or remove. The set may or may not
+    /// contain them, so the next ping repeats the change.
     unsure: BTreeSet<u64>,
-    /// The identifier of the set; 0 without a set.
+    /// The identifier of the ping set; 0 while there is no set.
     set: u64,
     sequence: u16,
     /// The ping that was sent and has not been answered.
@@ -52,7 +52,7 @@ pub struct PingPlan {
     pinging: Pinging,
     backoff: u16,
     next: Option<Instant>,
-    /// The number of consecutive unanswered pings.
+    /// The number of consecutive pings that failed or were not answered.
     missed: u32,
 }
 
@@ -73,9 +73,9 @@ impl PingPlan {
         }
     }
 
-    /// Adds a proxy for an object. If the set does not contain the object yet, a ping adds the
-    /// object soon, together with other changes. The process that passed the reference on may end,
-    /// and then no longer pings the object.
+    /// Adds a proxy for an object. If the set does not contain the object yet, the next ping is
+    /// sent soon and adds the object. The process that passed the reference on may end, and then no
+    /// longer pings the object.
     pub fn join(&mut self, oid: u64, now: Instant) {
         *self.wanted.entry(oid).or_insert(0) += 1;
         let soon = now + self.pinging.period / RETRIES;
@@ -98,8 +98,8 @@ impl PingPlan {
         self.next.filter(|_| self.open.is_none())
     }
 
-    /// Returns the ping to send now, if one is due. No further ping is due until its answer
-    /// arrives.
+    /// Returns the ping to send now, if one is due. No further ping is due until [`Self::answered`]
+    /// gets the result of this ping.
     pub fn next(&mut self, now: Instant) -> Option<Ping> {
         self.due().filter(|due| *due <= now)?;
         // A sequence number is used only once in a set. After the last number a new set is made,
@@ -116,7 +116,7 @@ impl PingPlan {
         let removed = left.take(max).copied().collect();
         let ping = ComplexPing { set: self.set, sequence: self.sequence + 1, added, removed };
         let ping = match ping {
-            // A set without objects is not made.
+            // No set is made while there is no object to ping.
             ComplexPing { set: 0, added, .. } if added.is_empty() => {
                 self.next = None;
                 return None;
@@ -159,8 +159,9 @@ impl PingPlan {
                 }
             }
             failure => {
-                // If the answer about a new set was lost, the set is unknown here and expires. For
-                // a known set it is uncertain whether the change was made.
+                // If the ping was to make a set, the resolver may have made a set whose identifier
+                // has not arrived here. That set expires. If the ping was to change the existing
+                // set, it is uncertain whether the change was made.
                 if let Ping::Complex(ping) = ping
                     && self.set != 0
                 {
@@ -188,8 +189,8 @@ impl PingPlan {
         self.pinging.period * (1 << self.backoff)
     }
 
-    /// Whether so many consecutive pings were unanswered that the resolver, if it is alive, has
-    /// dropped the objects.
+    /// Whether so many consecutive pings failed or were not answered that even a living resolver
+    /// has dropped the objects.
     pub fn is_lost(&self) -> bool {
         self.missed > RETRIES * self.pinging.missed
     }

@@ -47,7 +47,7 @@ pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Ref
 #[derive(Debug)]
 struct Object {
     ipids: HashSet<GUID>,
-    /// The sets that contain the object.
+    /// The ping sets that contain the object.
     sets: HashSet<u64>,
     /// The number of clients that must ping and have references to the object. A client counts once
     /// for each interface pointer.
@@ -88,17 +88,17 @@ pub struct References {
     objects: HashMap<u64, Object>,
     pointers: HashMap<GUID, Pointer>,
     sets: HashMap<u64, Set>,
-    /// The number of sets that each client and each source has made.
+    /// The number of existing ping sets that each client, and each user or host, has made.
     set_makers: SourceCounts,
-    // Invariant: every share has an entry.
+    // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
-    /// The number of receivers of each giver and of each source of givers. A receiver is a client
-    /// that is not connected, and to which another client, the giver, has passed references.
+    /// The number of receivers of each giver, and of each user or host of givers. A receiver is a
+    /// client that is not connected and got its first references from another client, the giver.
     receivers: SourceCounts,
     merged: Merged,
-    /// The objects without pings, in the order of their expiry.
+    /// The objects that depend on pings but are in no ping set, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
-    /// The sets, in the order of their expiry.
+    /// The ping sets, in the order of their expiry.
     quiet: BTreeSet<(Instant, u64)>,
     pinging: Pinging,
     limits: Limits,
@@ -184,7 +184,8 @@ impl References {
     }
 
     /// Adds references as [`Self::add`] does, on behalf of `giver`, for a client that is not
-    /// connected. Every peer can name such clients, so limits of their own apply to them.
+    /// connected. Every peer can name such clients, so their number is limited:
+    /// [`Limits::of_receivers`].
     pub fn pass_on(
         &mut self,
         ipid: &GUID,
@@ -204,8 +205,8 @@ impl References {
         added
     }
 
-    /// Notes that a client has connected. The client no longer counts towards the limits on
-    /// receivers.
+    /// Records that a client has connected. The client no longer counts towards
+    /// [`Limits::of_receivers`].
     pub fn connected(&mut self, client: Client) {
         let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
         giver.into_iter().for_each(|giver| self.receivers.remove(giver));
@@ -221,9 +222,9 @@ impl References {
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
 
-    /// Moves all references of a client to another client, which has turned out to be the same
-    /// process. Returns false, and moves no references, if the numbers of interface pointers to
-    /// which the two clients refer add up to more than the limit of one client.
+    /// Moves all references of the client `from` to the client `to`, which has turned out to be the
+    /// same process. Returns false, and moves no references, if the numbers of interface pointers
+    /// to which the two clients refer add up to more than the limit of one client.
     pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
         if from == to {
             return true;
@@ -243,9 +244,9 @@ impl References {
         true
     }
 
-    /// Removes a client that is gone. The client may have passed public references on to clients
-    /// that ping the object. These references stay until the pings end. Returns the interface
-    /// pointers that have no more references.
+    /// Removes a client that is gone. The client may have passed public references on to other
+    /// clients, which ping the object. Those references stay until the pings end. Returns the
+    /// interface pointers that have no more references.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
         self.merged.forget(client);
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
@@ -307,7 +308,7 @@ impl References {
         let mut status = Status(0);
         for &oid in &ping.added {
             match self.join_set(id, oid) {
-                // A new set ignores unknown OIDs.
+                // In the ping that makes a set, unknown OIDs are ignored.
                 Err(INVALID_OID) if is_new => {}
                 Err(error) => status = error,
                 Ok(()) => {}
@@ -347,7 +348,7 @@ impl References {
         let patience = self.pinging.patience();
         let mut dropped = Vec::new();
         while let Some(&(since, set)) = self.quiet.first().filter(|(since, _)| *since + patience <= now) {
-            // The objects of the set were last pinged at the time `since`.
+            // The last ping of the set was at the time `since`.
             self.end_set(set, since);
         }
         while let Some(&(_, oid)) = self.waiting.first().filter(|(since, _)| *since + patience <= now) {
@@ -356,7 +357,7 @@ impl References {
         Dropped::merged(dropped)
     }
 
-    /// Counts references without regard to the limits.
+    /// Counts references without checking the limits.
     fn count(&mut self, oid: u64, ipid: GUID, client: Client, refs: Refs, now: Instant) {
         let fresh = || Object { ipids: HashSet::new(), sets: HashSet::new(), peers: 0, used: now };
         let object = self.objects.entry(oid).or_insert_with(fresh);
@@ -427,7 +428,7 @@ impl References {
         }
     }
 
-    /// Changes a client's entries, and removes them if they are empty.
+    /// Removes entries of a client by `forget`, and the client's [`Share`] if it is then empty.
     fn forget_share(&mut self, client: Client, forget: impl FnOnce(&mut Share)) {
         let Entry::Occupied(mut entry) = self.shares.entry(client) else { return };
         forget(entry.get_mut());
@@ -437,7 +438,7 @@ impl References {
         }
     }
 
-    /// Resets a set's timer. Returns whether the set exists.
+    /// Records a ping of a set at the time `now`. Returns whether the set exists.
     fn ping(&mut self, id: u64, now: Instant) -> bool {
         let Some(set) = self.sets.get_mut(&id) else { return false };
         self.quiet.remove(&(set.pinged, id));

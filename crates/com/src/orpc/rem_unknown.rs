@@ -1,7 +1,8 @@
 //! `IRemUnknown` and `IRemUnknown2` (MS-DCOM 3.1.1.5.6, 3.1.1.5.7): queries for further interfaces
 //! of objects, and reference counting.
 //!
-//! Requests follow ORPCTHIS and name the IPID of the exporter itself; responses follow ORPCTHAT.
+//! A request names the IPID of the exporter's own `IRemUnknown`, and follows ORPCTHIS. A response
+//! follows ORPCTHAT.
 
 use super::objref::{StdObjRef, read_references, write_references};
 use super::stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
@@ -89,7 +90,7 @@ impl Body for InterfaceRef {
     }
 }
 
-/// The greatest value of a count of 16 bits.
+/// The greatest number of elements that a count of 16 bits can state.
 const COUNT_MAX: usize = u16::MAX as usize;
 
 fn read_iids(from: &mut Decoder<'_>) -> Result<Vec<GUID>, Malformed> {

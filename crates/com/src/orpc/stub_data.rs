@@ -175,7 +175,8 @@ pub trait Calls: Sized {
     /// Returns the opnum of the call.
     fn opnum(&self) -> u16;
 
-    /// Decodes a call's arguments. For an interface with objects, ORPCTHIS has been decoded before.
+    /// Decodes a call's arguments. If the interface has objects, the caller has already decoded the
+    /// ORPCTHIS before the arguments.
     ///
     /// # Errors
     ///
@@ -286,7 +287,8 @@ impl<'a> Decoder<'a> {
         within(count.into(), max, what)
     }
 
-    /// Decodes a unique pointer. Returns whether the pointer is not null. The target follows later.
+    /// Decodes a unique pointer. Returns whether the pointer is not null. The caller decodes the
+    /// target, which follows later.
     pub(super) fn pointer(&mut self, what: &'static str) -> Result<bool> {
         Ok(self.u32(what)? != 0)
     }
@@ -327,7 +329,7 @@ impl<'a> Decoder<'a> {
         self.elements(count, size, what, read)
     }
 
-    /// Decodes the text behind a pointer: a conformant varying string.
+    /// Decodes the text to which a pointer leads: a conformant varying string.
     pub(super) fn text(&mut self, what: &'static str) -> Result<String> {
         let max = self.count(TEXT_MAX, what)?;
         self.expect(0, what)?;
@@ -350,7 +352,7 @@ fn within(count: u64, max: usize, what: &'static str) -> Result<usize> {
     }
 }
 
-/// An encoder of NDR. Counts that exceed their limits are reported at the end.
+/// An encoder of NDR. If a count exceeds its limit, the encoder reports the error at the end.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     writer: Writer<'a>,
@@ -460,7 +462,8 @@ impl Encoder<'_> {
         elements.iter().for_each(|element| write(self, element));
     }
 
-    /// Encodes the text behind a pointer: a conformant varying string with its terminating zero.
+    /// Encodes the text to which a pointer leads: a conformant varying string with its terminating
+    /// zero.
     pub(super) fn text(&mut self, text: &str, what: &'static str) {
         let words: Vec<u16> = text.encode_utf16().chain([0]).collect();
         self.count(words.len(), TEXT_MAX, what);

@@ -11,7 +11,8 @@ use windows_core::GUID;
 pub struct ViReference {
     /// The virtual interface bindings of the object's process, the best first.
     pub ways: DualStringArray,
-    /// The reference for receivers that can use none of these bindings. Never a custom reference.
+    /// The reference for receivers that can use none of the bindings in `ways`. It is never a
+    /// custom reference.
     pub standard: ObjRef,
 }
 

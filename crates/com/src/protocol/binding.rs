@@ -33,7 +33,7 @@ use windows_core::{GUID, IUnknown, Interface};
 
 /// The runtime's own interface: see [`super::own_calls`].
 pub(crate) const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
-/// The upper half of the UUID that names a process; the lower half is its OXID.
+/// The upper half of a UUID that names a process. The lower half is the OXID of the process.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 /// The version of a "transfer syntax" whose UUID is a fingerprint.
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
@@ -43,7 +43,8 @@ const PROCESS_VERSION: u32 = 1;
 const CHALLENGE_VERSION: u32 = 0x4d43_0001;
 /// The version of a "transfer syntax" whose UUID is the proof of a mark or its confirmation.
 const PROOF_VERSION: u32 = 0x4d50_0002;
-/// The fragment sizes: PDUs travel as frames and are not fragmented.
+/// The fragment sizes in PDUs: the greatest possible sizes, since a PDU travels as one frame and is
+/// not fragmented.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
 /// The transfer syntaxes of calls, the best first.
@@ -54,7 +55,7 @@ impl Transfers {
     /// FLAT alone, for connections in memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
-    /// NDR alone, which calls without negotiation use.
+    /// NDR alone, for calls whose transfer syntax is not negotiated.
     pub(crate) const NDR: Self = Self(&[NDR]);
 
     /// All transfer syntaxes. Calls in NDR64 are longer than calls in NDR, and no faster.
@@ -85,7 +86,8 @@ impl Transfers {
     /// Accepts or refuses a context that a client proposes.
     fn judge(self, context: &Context) -> Outcome {
         let iid = GUID::from_u128(context.interface.uuid.0);
-        // The methods of IUnknown are the same in all processes.
+        // IUnknown needs no comparison of fingerprints, since its methods are the same in all
+        // processes.
         if context.interface == RUNTIME || iid == IUnknown::IID {
             return Outcome::choose(context, Self::FLAT.0);
         }
@@ -95,7 +97,8 @@ impl Transfers {
         let own = fingerprint(info.fingerprint);
         let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
         let is_same = context.transfers.contains(&own);
-        // Clients that are not obvia processes propose no fingerprint, and cannot use FLAT.
+        // A client that is not an obvia process proposes no fingerprint. For such a client, only
+        // the versions of the interface are compared.
         if !is_said && !is_compatible(info, context.interface.version) {
             return Outcome::refused(UNKNOWN_INTERFACE);
         }
@@ -115,8 +118,8 @@ impl Transfers {
     }
 }
 
-/// Whether this process's version of an interface is compatible with a client's version (C706
-/// 4.2.4.5).
+/// Whether this process's version of an interface serves a client that wants the version `wanted`
+/// (C706 4.2.4.5).
 fn is_compatible(info: &InterfaceInfo, wanted: u32) -> bool {
     let (major, minor) = info.version;
     major == wanted as u16 && minor >= (wanted >> 16) as u16
@@ -217,8 +220,8 @@ fn greet(
     transfer_in(&ack.outcomes)
 }
 
-/// Returns the transfer syntax with which a server accepts an introduction. The last outcome
-/// belongs to the introduction.
+/// Returns the transfer syntax with which a server accepts an introduction. The introduction is the
+/// last context of the PDU, so its outcome is the last one.
 fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
     let (own, others) = outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
     let is_version_known = others.iter().all(|runtime| runtime.result == ACCEPTED);
@@ -307,7 +310,8 @@ impl Greeting {
     }
 }
 
-/// Verifies that both sides describe an interface alike.
+/// Proposes a context for an interface to the server, and verifies that both processes have the
+/// same description of the interface.
 pub(crate) fn alter(
     channel: &mut Channel,
     info: &InterfaceInfo,
@@ -339,8 +343,8 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// Returns a server's answer to a bind or alter_context. `greeting` is the answer to an
-/// introduction in the PDU. `None` for any other PDU.
+/// Returns a server's answer to a bind or alter_context; `None` for any other PDU. `greeting` is
+/// the answer to an introduction in the PDU.
 pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, greeting: Greeting) -> Option<Vec<u8>> {
     let bind = Bind::from_wire(bytes).ok()?;
     let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, greeting)).collect();
@@ -381,7 +385,7 @@ mod tests {
             assert_eq!(refusal(Outcome::refused(reason)), code::RPC_E_VERSION_MISMATCH);
         }
         assert_eq!(refusal(Outcome::refused(LIMIT_EXCEEDED)), code::E_OUTOFMEMORY);
-        // A server that has no random numbers for a challenge refuses with reason code 0.
+        // A server that cannot draw a random number for the challenge refuses with reason code 0.
         let no_challenge = Greeting::Refused(0).outcome(1);
         assert_eq!(refusal(no_challenge), code::E_ACCESSDENIED);
         let other_version = [Outcome::refused(UNKNOWN_INTERFACE), Outcome::negotiated(0)];

@@ -62,12 +62,12 @@ pub(crate) fn is_set() -> bool {
     deadline::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
 }
 
-/// Returns the context of calls that this thread makes now.
+/// Returns the context that is sent with the calls that this thread makes now.
 pub(crate) fn current() -> CallContext {
     CallContext { left: deadline::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
-/// A call that [`entered`] has begun on this thread. The drop of this value ends the call.
+/// A call that [`entered`] has begun on this thread. Dropping this value ends the call.
 pub(crate) struct Entered(());
 
 impl Drop for Entered {
@@ -119,8 +119,8 @@ mod tests {
         {
             let hour = Duration::from_secs(3600);
             let _entered = entered(CallContext { left: Some(hour), trace: None });
-            // The default time limits the method's calls, but the limit that is sent with these
-            // calls is the caller's own.
+            // The calls that the method makes end after the default timeout. The time limit that is
+            // sent with these calls is that of the method's caller.
             assert!(deadline::of_thread().start().remaining() <= DEFAULT_TIMEOUT);
             assert!(current().left.is_some_and(|left| left > hour / 2), "{:?}", current());
         }

@@ -15,7 +15,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number: every bit pattern is a value, and there is no padding.
+/// A type of numbers. Every bit pattern is a value of the type, and the type has no padding.
 pub trait Scalar: sealed::Sealed + Value {}
 
 /// A value without pointers. Its form in a frame and its form in memory differ at most in the
@@ -27,10 +27,10 @@ pub trait Scalar: sealed::Sealed + Value {}
 pub unsafe trait Value: Copy {
     /// The size in a frame and in memory, in bytes.
     const SIZE: usize;
-    /// Stores the value at `at`, with zeros as padding.
+    /// Stores the value at the offset `at`, with zeros as padding.
     fn store(&self, frame: &mut [u8], at: usize);
-    /// Loads the value from `at`, each part once. `None` where the frame is too short, or the bytes
-    /// are not a valid value.
+    /// Loads the value from the offset `at`, and reads each part of it from the frame only once.
+    /// `None` where the frame is too short, or the bytes are not a valid value.
     fn load(frame: RegionView<'_>, at: usize) -> Option<Self>;
 }
 
@@ -129,7 +129,8 @@ unsafe impl<T: Value, const N: usize> Value for [T; N] {
     }
 }
 
-/// Rounds a length up to the alignment of objects. `next_multiple_of` takes four instructions more.
+/// Rounds a length up to the alignment of objects. The method `next_multiple_of` would take four
+/// more instructions.
 #[inline(always)]
 pub(crate) const fn aligned(length: usize) -> usize {
     (length + (OBJECT_ALIGN - 1)) & !(OBJECT_ALIGN - 1)
@@ -161,8 +162,8 @@ impl Measure {
     /// E_OUTOFMEMORY when the frame exceeds the greatest length of frames.
     #[inline]
     pub const fn array(self, count: usize, size: usize) -> Result<Self, HRESULT> {
-        // Neither the product nor the sum can overflow once the factors are within the length of a
-        // frame, which has 31 bits.
+        // The product and the sum below cannot overflow, because each factor is at most the
+        // greatest length of a frame, which has 31 bits.
         if count > FRAME_MAX || size > FRAME_MAX || self.length > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
@@ -196,7 +197,7 @@ impl Measure {
     }
 }
 
-/// The position of the next array in a frame.
+/// The position, in a frame, of the next array that is written or checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays(usize);
 
@@ -315,7 +316,8 @@ mod tests {
         frame
     }
 
-    /// Calls `look` with a frame at an aligned address, as in a peer's memory.
+    /// Calls `look` with a view of a copy of `frame` at an aligned address. Frames in a peer's
+    /// memory are aligned, too.
     fn with_view<R>(frame: &[u8], look: impl FnOnce(RegionView<'_>) -> R) -> R {
         let mut words = vec![0_u64; frame.len().div_ceil(8)];
         for (word, bytes) in words.iter_mut().zip(frame.chunks(8)) {

@@ -30,8 +30,8 @@ pub(crate) struct MarkProof {
 }
 
 impl MarkProof {
-    /// Makes the proof of a mark with the mark's key, for a challenge of the process with the OXID
-    /// `server`, at one of the places of that process.
+    /// Computes the proof of a mark from the mark's key `key`. The server with the OXID `server`
+    /// has sent the challenge, and the client has reached it at `place`.
     pub(crate) fn new(key: u128, challenge: u128, server: u64, place: &str) -> Self {
         let (challenge, server) = (challenge.to_le_bytes(), server.to_le_bytes());
         let code = |side: &[u8]| code_of(&key.to_le_bytes(), &[side, &challenge, &server, place.as_bytes()]);

@@ -89,7 +89,7 @@ impl ObjRef {
         Self::from_any(&Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?)
     }
 
-    /// Converts an OBJREF of any form that contains a STDOBJREF of an obvia process.
+    /// Converts an OBJREF of any form. It must contain a STDOBJREF of an obvia process.
     pub(crate) fn from_any(any: &Any) -> Result<Self> {
         let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom reference"))?;
         let (target, home) = split_ipid(&std.ipid);
@@ -127,7 +127,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
     }
 }
 
-/// An entry of the exports to which references have been counted.
+/// An entry of the exports. References to the entry were counted when this value was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exported {
     pub(crate) oid: u64,

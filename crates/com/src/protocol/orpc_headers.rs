@@ -18,8 +18,8 @@ use windows_core::{GUID, HRESULT};
 thread_local! {
     /// The causality of the call that this thread performs; 0 if it performs none.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
-    /// The causality of the last call that this thread has made outside of any other call; 0 before
-    /// the first such call.
+    /// The causality of the last call that this thread has made while it performed no call itself;
+    /// 0 before the first such call.
     static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn enter(this: &OrpcThis) -> Result<(), Status> {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
     CAUSALITY.set(this.causality.to_u128());
-    // The time for which the caller waits limits the method's own calls.
+    // The calls that the method makes must end while its caller still waits.
     let left = TimeLeft::find(&this.extents)?;
     call_context::enter(left.map(|TimeLeft(left)| left), TraceContext::find(&this.extents));
     // An error that another call left on this thread must not reach this caller.
@@ -125,7 +125,7 @@ impl CallHeaders for Headers {
     fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status> {
         let from = &mut Decoder::new(stub, order);
         let that = OrpcThat::read(from)?;
-        // Unreadable error information is ignored.
+        // The response is also accepted if its error information cannot be decoded.
         Ok((from.at(), ErrorInfo::find(&that.extents).ok().flatten().map(words)))
     }
 }
@@ -136,7 +136,8 @@ fn words(info: ErrorInfo) -> Words {
     Words { description, source, help_file, help_context }
 }
 
-/// Encodes an error's words as COM's error information. `None` if the words cannot be encoded.
+/// Encodes the texts of an error, and its help context, as COM's error information. `None` if they
+/// cannot be encoded.
 fn extents(words: Words) -> Option<Extents> {
     let Words { description, source, help_file, help_context } = words;
     let [description, source, help_file] =
@@ -167,7 +168,8 @@ mod tests {
             let words = result.is_err().then(|| Words { description, ..Words::default() });
             let mut answer = Vec::new();
             HEADERS.write_response(result.0.cast_unsigned(), words, &mut answer);
-            // The thread's next call inherits nothing from the performed call.
+            // After the performed call, the thread's own calls no longer have its time limit and
+            // its trace.
             assert!(matches!(deadline::of_thread(), Deadline::Within(deadline::DEFAULT_TIMEOUT)) && trace().is_none());
             answer.extend(result.0.to_le_bytes());
             (found.0, found.1, found.2, answer)

@@ -16,7 +16,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
-/// The target of the runtime's own calls. No entry of the object table has generation 0.
+/// The target of the runtime's own calls. It is no object's target, since no entry of the object
+/// table has generation 0.
 pub(crate) const TARGET: TargetId = TargetId { index: 0, generation: 0 };
 
 /// The number of references that one query returns: several, so that further copies of the pointer
@@ -50,7 +51,8 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 
 /// The opnum of a message that follows a one-way call and lists the references in that call, at
 /// most 1024 in each message. A server that has refused the one-way call gives these references
-/// back: it has not read the call's arguments, and the client does not learn of the refusal.
+/// back. The reason is that the server has not read the call's arguments, and that the client does
+/// not learn of the refusal.
 ///
 /// Opnum 27 is used only between Java virtual machines.
 pub(crate) const OP_LISTED: u16 = 26;
@@ -62,11 +64,12 @@ pub(crate) const OP_CONNECTIONS: u16 = 28;
 /// The greatest number of connections that one answer lists.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
 
-/// The time for which the message of [`OP_LISTED`] waits for room behind the one-way call.
+/// The longest time for which the client waits until the connection has room for a message of
+/// [`OP_LISTED`].
 const LISTING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The greatest number of entries that one call releases. The exports are locked meanwhile, so
-/// other calls wait.
+/// The greatest number of entries that one call releases. The exports are locked during the
+/// release, so other calls wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
 
 /// The greatest length of an answer to these calls, in bytes.
@@ -75,7 +78,7 @@ const ANSWER_MAX: usize = 1 << 20;
 /// The forms of references that a client accepts for a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forms {
-    /// References that contain a STDOBJREF. Custom references do not.
+    /// The forms that contain a STDOBJREF: all forms except custom references.
     Standard,
     /// All forms, including custom references.
     All,
@@ -127,12 +130,12 @@ fn answer_in(reply: &Reply<'_>) -> Result<Vec<u8>> {
     Ok(answer)
 }
 
-/// Reads a target in a frame.
+/// Reads the target at the offset `at` of a frame.
 pub(crate) fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Result<TargetId, Status> {
     frame.load_u64(at).map(TargetId::from_word).ok_or(Status::BAD_STUB_DATA)
 }
 
-/// Reads a GUID in a frame.
+/// Reads the GUID at the offset `at` of a frame.
 pub(crate) fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
     let mut bytes = [0; 16];
     frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
@@ -146,12 +149,12 @@ pub(crate) fn text(mut bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }
 
-/// Returns a frame with references: targets and counts.
+/// Returns the request that lists references: for each reference, the target and the count.
 fn put_releases(batch: impl Iterator<Item = (TargetId, u64)>) -> Vec<u8> {
     batch.flat_map(|(target, refs)| [target.word(), refs]).flat_map(u64::to_le_bytes).collect()
 }
 
-/// Reads the references in a frame.
+/// Reads a request that [`put_releases`] has made.
 pub(crate) fn releases_in(frame: RegionView<'_>) -> std::result::Result<Vec<(TargetId, u64)>, Status> {
     if frame.len() > RELEASES_MAX * 16 {
         return Err(Status::BAD_STUB_DATA);
@@ -179,8 +182,8 @@ pub(crate) fn context_in(call: &ServerCall<'_>) -> Option<Option<CallContext>> {
     Some(context.and_then(CallContext::read))
 }
 
-/// Sends the list of the references in the one-way call that was sent last. The wait for a server
-/// that does not read is short, since the caller's own call is done.
+/// Sends the list of the references in the one-way call that was sent last. If the server does not
+/// read, the function waits only briefly for room, since the one-way call itself has been sent.
 pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) -> Result<()> {
     let limit = Deadline::Within(deadline::of_thread().start().remaining().min(LISTING_TIMEOUT)).start();
     for part in given.chunks(RELEASES_MAX) {
@@ -223,8 +226,8 @@ pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Optio
     Ok((u64::from_le_bytes(*mark), rest.first_chunk().map(|key| u128::from_le_bytes(*key))))
 }
 
-/// Asks the server to unmap the `ended` regions, and then to map the region that was sent under the
-/// number `new`. Returns whether the server has mapped the region.
+/// Asks the server to unmap the regions with the numbers `ended`, and then to map the region that
+/// was sent under the number `new`. Returns whether the server has mapped the region.
 ///
 /// # Errors
 ///
@@ -243,8 +246,8 @@ pub(crate) fn settle(channel: &mut Channel, deadline: Deadline) -> Result<()> {
     call(channel, deadline, OP_LIST, &[]).map(drop)
 }
 
-/// Returns the name of a host in an authentication. Both sides get the same name even if they write
-/// the host's address differently.
+/// Returns the name by which an authentication denotes a host. Client and server get the same name
+/// even if they write the host's address differently.
 pub(crate) fn place_of(host: &str) -> String {
     let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())

@@ -11,8 +11,8 @@ const HOSTS_MAX: usize = 1024;
 /// The greatest number of addresses in a place's wire form.
 const HOSTS_COUNT_MAX: usize = 64;
 
-/// The proved origin of a connection: the kernel proves a process of this host, and the network
-/// proves a host.
+/// The origin of a connection. The kernel reports the process of this host that has connected; for
+/// a connection over a network, the origin is the peer's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A process of this host, by its serial number.
@@ -29,7 +29,8 @@ impl Origin {
     }
 }
 
-/// The known place of a process. The process may connect from this place by any transport.
+/// The place of a process: the facts that are known about the process and its host. The process may
+/// connect from this place by any transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The serial number of the process, if the kernel of its host has reported the number.
@@ -76,8 +77,8 @@ impl Place {
         bytes.extend(hosts.as_bytes());
     }
 
-    /// Returns the place of a process whose connections have these origins, each with the address
-    /// at which the connection reaches this process over a network.
+    /// Returns the place of a process from the origins of its connections. With each origin comes
+    /// the address at which the connection reaches this process over a network.
     pub(crate) fn of<'a>(sources: impl IntoIterator<Item = (&'a Origin, Option<&'a str>)>) -> Self {
         let mut place = Self::default();
         for (origin, local) in sources {
@@ -100,7 +101,7 @@ impl Place {
         self.is_here
     }
 
-    /// Adds the addresses of the bindings by which the process was reached.
+    /// Adds the addresses in the bindings by which this process has reached the process.
     pub(crate) fn reached_by(mut self, ways: impl IntoIterator<Item = StringBinding>) -> Self {
         for way in ways {
             if !self.hosts.contains(&way.address) {
@@ -110,8 +111,8 @@ impl Place {
         self
     }
 
-    /// Converts this place from the view of a peer to the view of this process. `local` is the
-    /// address at which the peer reaches this process over a network.
+    /// Converts this place, which the peer has sent, from the peer's view to the view of this
+    /// process. `local` is the address at which the peer reaches this process over a network.
     pub(crate) fn seen_by(self, peer: &Peer, local: Option<&str>) -> Self {
         let Peer::Host(host) = peer else { return self };
         let is_beside = self.is_here;
@@ -119,14 +120,15 @@ impl Place {
         if is_beside && !hosts.contains(host) {
             hosts.push(host.clone());
         }
-        // A process runs on this host if the peer sees the process at this host's address, or if
-        // the peer runs on this host and sees the process on its own host.
+        // The process runs on this host if the peer lists this host's address for the process, or
+        // if the peer runs on this host, too, and the process runs on the peer's host.
         let is_here = hosts.iter().any(|host| is_own_host(host, local));
         Self { process: self.process.filter(|_| is_here && is_beside), is_here, hosts }
     }
 
-    /// Returns how well an origin fits the place; `None` if no connection of the process can have
-    /// this origin. `local` is the address at which the client reaches this process over a network.
+    /// Returns how closely an origin matches the place; `None` if no connection of the process can
+    /// have this origin. `local` is the address at which the client reaches this process over a
+    /// network.
     pub(crate) fn fit(&self, origin: &Origin, local: Option<&str>) -> Option<Fit> {
         match (origin, self.process) {
             (Origin::Process(serial), Some(process)) => (process == *serial).then_some(Fit::Process),
@@ -143,7 +145,8 @@ impl Place {
     }
 }
 
-/// The relation of an origin to a place, the closest first.
+/// The relation of a connection's origin to the place of a process. The closest relation comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     /// The origin is the process itself.
@@ -157,14 +160,15 @@ pub(crate) enum Fit {
     OwnHost,
 }
 
-/// The client that the last search found behind a link, and the register's count of changes at that
-/// time. While the count stays the same, a call that passes references over the link needs neither
-/// to search the register nor to make the [`Place`] of the process behind the link.
+/// The client that the last search found at the other end of a link, and the register's count of
+/// changes at that time. While the count stays the same, a call that passes references over the
+/// link needs neither to search the register nor to make the [`Place`] of the link's peer.
 #[derive(Default)]
 pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
 
 impl FoundClient {
-    /// Returns the client, unless the register has changed.
+    /// Returns the client that was found last, unless the register has changed since. `changes` is
+    /// the register's present count of changes.
     pub(crate) fn get(&self, changes: u64) -> Option<ClientNumber> {
         lock(&self.0).filter(|(known, _)| *known == changes).map(|(_, number)| number)
     }

@@ -1,4 +1,5 @@
-//! Marshaled data for an unknown unmarshaler: the standard marshaling of [`crate::marshaling`].
+//! Marshaled data for a process that is not known yet: the standard marshaling of
+//! [`crate::marshaling`].
 
 use super::Runtime;
 use super::references::REFS_PER_POINTER;
@@ -19,11 +20,12 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
 
-/// The reference count in table-marshaled data. Each unmarshaler requests its own references.
+/// The reference count in table-marshaled data. Each process that unmarshals the data requests
+/// references of its own.
 const REFS_IN_TABLE: u32 = 0;
 
 thread_local! {
-    /// The process to which this thread passes an object, while the object marshals itself.
+    /// The process for which this thread marshals an object that marshals itself.
     static DESTINATION: Cell<Option<ClientNumber>> = const { Cell::new(None) };
 }
 
@@ -44,8 +46,8 @@ pub(super) fn destination() -> Option<ClientNumber> {
     DESTINATION.get()
 }
 
-/// Returns the local representative of an object: its handler, where the reference names a known
-/// handler class, or else the proxy.
+/// Returns the object by which this process calls an object of another process: a handler, if the
+/// reference `any` names a handler class that this process has, or else `proxy`.
 pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     match any {
         Any::Handler { clsid, .. } => make_handler(clsid, proxy, info),
@@ -54,7 +56,7 @@ pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceI
 }
 
 impl Runtime {
-    /// Marshals an object of any process for an unknown unmarshaler.
+    /// Marshals an object of any process for a process that is not known yet.
     pub(crate) fn marshal_data(
         &'static self,
         object: &IUnknown,
@@ -125,8 +127,8 @@ impl Runtime {
         self.written_for(client, |context| marshal_specialised(object, info, context, Flags::NORMAL))
     }
 
-    /// Runs `write` with the context of a client. Returns `None` for clients that are not obvia
-    /// processes, since these do not know the unmarshaler classes.
+    /// Runs `write` with the context for a client. Returns `None` for a client that is not an obvia
+    /// process, since such a client does not have the unmarshaler classes.
     fn written_for(
         &self,
         client: Client,

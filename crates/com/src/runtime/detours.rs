@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The time after a failed attempt during which no further attempt is made to reach the process
-/// over virtual interfaces.
+/// The time for which, after a failed attempt, this process makes no further attempt to reach the
+/// process over virtual interfaces.
 const DETOUR: Duration = Duration::from_secs(60);
 /// The greatest number of processes that are remembered at the same time.
 const DETOURS_MAX: usize = 1024;

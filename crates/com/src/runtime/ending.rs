@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// terminal that is closed.
 const WANTED: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// The exit status of a process that a second signal ends, as shells report an interrupted process.
+/// The exit status of a process that a second signal ends. It is the status that shells report for
+/// a process that SIGINT has ended.
 const INTERRUPTED: i32 = 128 + SIGINT;
 
 struct SignalHandling {
@@ -69,7 +70,7 @@ pub fn catch_signals() -> Result<()> {
 pub fn wait_for_signal() -> Result<()> {
     catch_signals()?;
     let handling = HANDLING.lock().unwrap_or_else(PoisonError::into_inner).take();
-    // Another thread waits already, and ends the process.
+    // Another thread already waits for the signals, and ends the process when a signal arrives.
     let Some(mut handling) = handling else { wait() };
     handling.signals.forever().next();
     handling.is_ending.store(true, Ordering::SeqCst);

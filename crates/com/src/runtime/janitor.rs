@@ -10,19 +10,20 @@ use std::time::{Duration, Instant};
 
 /// The time for which the first release of a batch waits, so that further releases join the batch.
 const BATCH: Duration = Duration::from_millis(5);
-/// The time until the next attempt if a process could not be reached, and the interval at which the
-/// janitor checks whether the processes of lost clients have ended.
+/// The time until the next attempt to give references back to a process that could not be reached.
+/// Also the interval of the checks whether the processes of lost clients have ended.
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
-/// The greatest number of processes that a round asks for their marks. A silent process delays the
-/// janitor by up to a second.
+/// The greatest number of processes that the janitor asks for their marks in one round. A process
+/// that does not answer delays the janitor by up to a second.
 const MARKS_PER_ROUND: usize = 4;
-/// The time after which expected processes without references are forgotten. The time suffices,
-/// because a reference is counted directly after its receiver was registered as expected.
+/// The time after which expected processes without references are forgotten. The time is long
+/// enough: after a process is registered as expected, a reference for it is counted at once.
 const UNUSED: Duration = ROUND;
 
-/// Returns the time until references without pings or a lost client may have to be collected.
+/// Returns the time until the next references expire for lack of pings, or the next lost client
+/// expires.
 fn until_due() -> Duration {
     let Ok(runtime) = Runtime::current() else { return Duration::MAX };
     let exports = runtime.exports();
@@ -30,8 +31,8 @@ fn until_due() -> Duration {
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
-/// Returns the time until the next round. `None` if a round would find nothing before the janitor
-/// is woken: no other process has references, and each link has proxies.
+/// Returns the time until the next round. `None` if a round would find no work before the janitor
+/// is woken: other processes cannot call this process, and each link has proxies.
 fn until_round(runtime: &Runtime) -> Option<Duration> {
     let is_needed = runtime.is_served() || !runtime.links().iter().all(|link| link.has_proxies());
     is_needed.then_some(ROUND)
@@ -84,7 +85,7 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     true
 }
 
-/// Asks processes for their marks. The processes that a round does not ask follow in later rounds.
+/// Asks processes for their marks. Processes beyond [`MARKS_PER_ROUND`] are asked in later rounds.
 fn learn_marks(runtime: &Runtime) {
     let links = runtime.links();
     let unmarked = links.iter().filter(|link| !link.is_dead() && link.wants_mark());
@@ -108,17 +109,18 @@ pub(crate) fn work() {
             std::thread::sleep(BATCH);
         }
         // The connections of a killed process close a moment before the descriptor of the process
-        // reports its end. The janitor may be woken in between, and has waited for `BATCH` since
-        // then.
+        // reports its end. If the closing connections have woken the janitor, it has waited for
+        // `BATCH` since, so that the descriptor now reports the end.
         drop(runtime.exporter().give_up_clients());
         is_done = !runtime.clients().awaits_processes();
-        // The links that end in this round. Links that die meanwhile end in the next round.
+        // The links that are dead and are closed below. A link that dies during this loop is closed
+        // in the next iteration.
         let mut ended = Vec::new();
         let links = runtime.links();
         for link in &links {
             let is_dead = link.is_dead();
-            // If another live link leads to the process, the process lives, and references to its
-            // objects are given back over that link.
+            // If a live link leads to the same process as a dead one, the process lives. References
+            // to its objects are then given back over the live link.
             let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
             if !is_dead || !links.iter().any(leads_there) {
                 is_done &= give_back(runtime, link);
@@ -131,8 +133,8 @@ pub(crate) fn work() {
                 ended.push(Arc::downgrade(link));
             }
         }
-        // The janitor may be woken all the time, so a round is determined by the clock and not by
-        // the timeout of the wait.
+        // Rounds follow the clock. If a round followed each wait that timed out, a janitor that is
+        // woken often would make no rounds.
         let is_round = looked.elapsed() >= ROUND;
         drop(links);
         drop(runtime.exports().collect());

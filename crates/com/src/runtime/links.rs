@@ -13,8 +13,8 @@ use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The place of a link's peer: protocol sequence, host and protection. A link that uses the
-/// directory of this host has no place.
+/// The place at which a link reaches its peer: protocol sequence, host and protection. A link that
+/// was made by a name in the directory of this host has no place.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     protocol: ProtocolSequence,
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// The key of a link: the peer's OXID and the peer's place.
+/// The key of a link: the peer's OXID, and the place at which the link reaches the peer.
 type Key = (u64, Option<Place>);
 
 /// Returns the key of the link to a process that was reached.
@@ -70,7 +70,7 @@ impl Links {
     }
 
     /// Adds a link, unless another thread has added a link to the same process and place. Returns
-    /// the link to use, and whether it is `fresh`.
+    /// the link to use, and whether this is `fresh`, the new link.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl Links {
             if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
                 return Ok((Arc::clone(known), false));
             }
-            // A link to the same process may have been added meanwhile.
+            // During the comparison above, another thread may have added a link to the same
+            // process.
             let is_new = |link: &Arc<Link>| !others.iter().any(|other| Arc::ptr_eq(other, link));
             if links.iter().any(|((oxid, _), link)| *oxid == key.0 && !link.is_dead() && is_new(link)) {
                 continue;
@@ -150,7 +151,9 @@ mod tests {
         let place = Place { protocol: ProtocolSequence::ViShm, host: String::new(), protection: None };
         let key = || (oxid, Some(place.clone()));
         let (first, _) = links.add((oxid, None), first).unwrap();
-        // The thread waits for the connection by which it would get the mark.
+        // The comparison of the links needs a mark, which comes over the home connection of
+        // `first`. That connection is in use here, so the new thread waits for it until its
+        // deadline.
         let late = first.with_home(|_, _| {
             std::thread::scope(|scope| {
                 let add = || deadline::with_timeout(Duration::from_millis(50), || links.add(key(), second));

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use windows_core::IUnknown;
 
-/// One exported name.
+/// An exported name, with its object.
 pub(crate) struct Name {
     object: Agile<IUnknown>,
     info: &'static InterfaceInfo,
@@ -33,7 +33,8 @@ impl Names {
         if is_new {
             names.insert(name.to_owned(), added);
         }
-        // An object that was not added is dropped after the guard.
+        // If the name exists, `added` is dropped after the guard, since parameters are dropped
+        // last.
         is_new
     }
 

@@ -76,7 +76,8 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let caller = current_caller()?;
     let (exports, clients) = (caller.exporter.exports(), caller.exporter.clients());
     if refs == 0 {
-        // A transfer without references adds no expected process.
+        // If no references are transferred, the receiver must not be added to the expected
+        // processes.
         return answer(call, Ok(Vec::new()));
     }
     if let Err(error) = caller.check_named(target) {
@@ -156,10 +157,10 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 }
 
 /// Lists the connections for processes of this user and of the superuser. The first line has the
-/// number of all connections. One line follows for each of the newest connections. Its fields are
-/// separated by tabs: the connection's number; the process and the user of a client on this host;
-/// the host of any other client; 1 if the caller is the client, otherwise 0; the number of
-/// messages.
+/// number of all connections. One line follows for each of the newest connections. The fields of
+/// these lines are separated by tabs: the connection's number; the process and the user of a client
+/// on this host; the host of any other client; 1 if the caller is the client, otherwise 0; the
+/// number of messages.
 fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     if !is_of_own_user(&caller.peer) {
@@ -171,7 +172,8 @@ fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, S
     answer(call, Ok(text.into_bytes()))
 }
 
-/// Returns the line of a connection. Ids that the kernel does not know are left out.
+/// Returns the line of a connection. The field of a process id or user id that is not known here is
+/// empty.
 fn connection_line(progress: &Progress, asker: &Peer) -> String {
     let Progress { number, peer, messages } = progress;
     let is_own = u8::from(peer == asker);

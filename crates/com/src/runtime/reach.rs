@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// unreachable binding does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
-/// Returns the time limit of an attempt after which another may follow: at most half of the
+/// Returns the time limit of an attempt that leaves time for another attempt: at most half of the
 /// remaining time.
 pub(crate) fn share_of(remaining: Duration) -> Duration {
     ATTEMPT.min(remaining / 2)
@@ -130,9 +130,9 @@ impl Runtime {
         outcome
     }
 
-    /// Runs `work` with the link to the process of a received reference, by [`Self::link_to`]. If
-    /// the process cannot be reached, the reference is recorded, and the next link to the process
-    /// gives it back.
+    /// Runs `work` with the link to the process of a received reference. [`Self::link_to`] returns
+    /// the link. If the process cannot be reached, the reference is recorded, and the next link to
+    /// the process gives it back.
     ///
     /// Earlier recorded references to the same target are given back after `work`. If `work` makes
     /// a proxy, they are given back together with the proxy's references.
@@ -159,7 +159,7 @@ impl Runtime {
                         None => self.unreached.add(reference, received, self.unreached_limit()),
                     }
                 }
-                // Another thread may have made a link meanwhile.
+                // During the attempt, another thread may have made a link to the process.
                 if let Some(link) = self.links.to(reference.oxid).first() {
                     self.give_back_unreached(link);
                 }

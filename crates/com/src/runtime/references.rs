@@ -15,16 +15,17 @@ use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// The greatest number of attempts to count a reference for the client behind a link. If the client
-/// leaves during an attempt, the next attempt determines the client anew.
+/// The greatest number of attempts to count a reference for the client at the other end of a link.
+/// If the client leaves during an attempt, the next attempt determines the client anew.
 const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.
 pub(super) const REFS_PER_POINTER: u32 = 5;
 
 impl Runtime {
-    /// Returns the client for which references are counted in calls over a link. If the process at
-    /// the other end has not connected, it is expected as a client from now on.
+    /// Returns the client for which references in calls over a link are counted. If the process at
+    /// the link's other end is not connected to this process, it is expected as a client from now
+    /// on.
     pub(crate) fn receiver_behind(&self, link: &Link) -> Client {
         Client::Process(self.clients().expect(link.oxid(), link.found(), || link.place()))
     }
@@ -34,8 +35,8 @@ impl Runtime {
         self.clients().number_behind(link.oxid(), link.found(), || link.place())
     }
 
-    /// Returns the process at the other end of a link as a client. This client gives up its
-    /// references to those objects of this process that it returns in responses. `None` if the
+    /// Returns the process at the other end of a link as a client. If the client returns an object
+    /// of this process in a response, it gives up its references to the object. `None` if the
     /// process has no number as a client.
     pub(crate) fn giver_behind(&self, link: &Link) -> Option<Client> {
         self.number_behind(link).map(Client::Process)
@@ -51,11 +52,11 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
-        // One look-up shows both that the client had not left when the references were counted, and
-        // by which bindings the client reaches this process.
+        // The look-up returns the bindings by which the client reaches this process. Its success
+        // also shows that the client had not left when the references were counted.
         let Some(bindings) = self.bindings_while_there(client) else {
-            // The client has left, perhaps before the references were counted. In this case its end
-            // has not dropped them, and no later client releases them.
+            // The client has left, perhaps before the references were counted. In this case the
+            // references were not dropped when the client left, and no later client releases them.
             self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
         };
@@ -72,7 +73,8 @@ impl Runtime {
 
     /// Marshals an object of any process for the process at the other end of a link, which is the
     /// client `receiver`. Returns the reference, and the client for which it is counted. If the
-    /// receiver leaves meanwhile, the client behind the link is determined anew.
+    /// receiver leaves before the reference is counted, the client at the link's other end is
+    /// determined anew.
     pub(crate) fn marshal_for(
         &'static self,
         link: &Link,
@@ -91,7 +93,7 @@ impl Runtime {
         }
     }
 
-    /// Whether a receiver of references is a client or an expected process.
+    /// Whether a receiver of references is still a client or an expected process.
     fn is_there(&self, receiver: Client) -> bool {
         let Client::Process(process) = receiver else { return true };
         self.clients().oxid_of(process).is_some()
@@ -188,10 +190,10 @@ impl Runtime {
         self.import(link, reference, info)
     }
 
-    /// Returns the proxy for a reference as [`Self::import`] does, where the object's process may
-    /// not have sent the reference. By stating a false interface, the sender could choose the
-    /// method that this process calls. Therefore the object's process is asked for the interface,
-    /// once for each proxy.
+    /// Returns the proxy for a reference as [`Self::import`] does, if another process than the
+    /// object's may have sent the reference. By stating a false interface, that process could
+    /// choose the method that this process calls. Therefore the object's process is asked for the
+    /// interface, once for each proxy.
     pub(crate) fn import_from(
         &self,
         sender: Sender<'_>,
@@ -212,8 +214,8 @@ impl Runtime {
         self.import(link, &ObjRef { public_refs, bindings, securities, ..*reference }, info)
     }
 
-    /// Returns the proxy for a reference to an object of the process behind a link. The reference
-    /// is given back if this process does not know its interface.
+    /// Returns the proxy for a reference to an object of the process at the other end of a link.
+    /// The reference is given back if this process does not know its interface.
     pub(crate) fn import(
         &self,
         link: &Arc<Link>,

@@ -8,7 +8,8 @@ use obvia_rpc::vi_call::TargetId;
 use std::cell::Cell;
 
 thread_local! {
-    /// The object of this process that was unmarshaled last, with the references that came with it.
+    /// The object of this process that this thread unmarshaled last, with the number of references
+    /// that its sender gave up.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
@@ -17,14 +18,15 @@ thread_local! {
 pub(crate) enum Sender<'a> {
     /// The caller of the method that this thread performs, which sent the reference as an argument.
     Caller,
-    /// The process that this thread has called, which returned the reference, with the link to it.
-    /// `None` if the reply does not name its link.
+    /// The process that this thread has called, and that returned the reference. The value is the
+    /// link to this process; `None` if the reply does not name its link.
     Callee(Option<&'a Link>),
 }
 
 impl Sender<'_> {
-    /// Returns the sender as a client. With an object of this process, the client gives up its
-    /// references to the object. `None` for a callee that is no client of this process.
+    /// Returns the sender as a client of this process. A client that sends an object of this
+    /// process gives up its references to the object. `None` for a callee that is no client of this
+    /// process.
     pub(crate) fn giver(self) -> Option<Client> {
         match self {
             Self::Caller => Some(server::caller()?.holder()),
@@ -32,7 +34,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Whether the sender is the process behind a link.
+    /// Whether the sender is the process at the other end of a link.
     pub(super) fn is_behind(self, link: &Link, runtime: &Runtime) -> bool {
         match self {
             Self::Caller => {
@@ -44,8 +46,8 @@ impl Sender<'_> {
     }
 }
 
-/// Records that an object of this process was unmarshaled here, with the references that its sender
-/// gave up.
+/// Records that this thread has unmarshaled an object of this process, and the number of references
+/// that the sender gave up.
 pub(crate) fn note_return(target: TargetId, refs: u64) {
     RETURNED.set(Some((target, refs)));
 }

@@ -17,8 +17,8 @@ use obvia_via::Deadline;
 use std::sync::Arc;
 
 impl Runtime {
-    /// Returns the virtual interface bindings of this process for clients in a context. Opens an
-    /// endpoint where there is none.
+    /// Returns the virtual interface bindings by which clients in a context reach this process.
+    /// Opens an endpoint if there is none.
     pub(crate) fn vi_ways(&'static self, context: Context, endpoint: &str) -> Result<Vec<StringBinding>> {
         self.serve()?;
         if context == Context::Local {
@@ -30,7 +30,7 @@ impl Runtime {
             self.bindings_for(Client::Process(process));
         }
         self.exporter.listen_over_vi(endpoint)?;
-        // An error means that the destination reaches this process by no binding.
+        // If the destination reaches this process by no binding, the result is empty.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
         let least = self.network().bindings(None).iter().filter_map(level_of).max();
@@ -54,8 +54,8 @@ impl Runtime {
                 Err(error) if error.code() != code::RPC_E_CALL_CANCELED => {}
                 outcome => return outcome,
             }
-            // An attempt with too little time does not show that virtual interfaces cannot reach
-            // the process.
+            // If the attempt had too little time, its failure does not show that the process cannot
+            // be reached over virtual interfaces.
             if limit >= ATTEMPT / 2 {
                 self.detours.add(oxid);
             }

@@ -28,7 +28,7 @@ use windows_core::IUnknown;
 /// A function that performs one of the calls between runtimes.
 pub(crate) type OwnCall = fn(&mut ServerCall<'_>) -> std::result::Result<Answer, Status>;
 
-/// The parts of a process in the layers above the runtime.
+/// The parts that the layers above the runtime supply for the runtime of a process.
 pub(crate) struct Parts {
     /// The services that the process performs for its peers.
     pub(crate) services: &'static dyn Services,
@@ -108,7 +108,7 @@ impl Runtime {
     }
 
     /// Returns the function by which a service performs a call between runtimes, if there is one.
-    /// The calls for references and names are not performed by services.
+    /// The runtime itself performs the calls for references and names.
     pub(crate) fn own_call(&self, opnum: u16) -> Option<OwnCall> {
         self.parts.own_calls.iter().find(|(known, _)| *known == opnum).map(|(_, call)| *call)
     }
@@ -196,8 +196,8 @@ impl Runtime {
         Ok(listener)
     }
 
-    /// Returns the object exported by a name, or the performer of an interface of functions, by the
-    /// interface's name.
+    /// Returns the object that is exported by a name. For a name that denotes a plain interface,
+    /// returns the object that performs the interface.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         match name.strip_prefix(PREFIX) {
             Some(interface) => self.functions().named(interface),

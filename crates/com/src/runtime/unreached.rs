@@ -1,8 +1,8 @@
 //! Received references whose exporting processes could not be reached. The references are counted
-//! for this process, so the next link to the exporting process gives them back. Without such a
-//! link, the exporting process drops them by itself, as it drops the references of a client that
-//! never connects. References older than the limit are not given back: the exporting process may
-//! have dropped them by then, and may have counted other references.
+//! for this process, so the next link to the exporting process gives them back. If no link is made,
+//! the exporting process drops the references as it drops those of a client that never connects.
+//! References older than a limit are not given back: the exporting process may already have dropped
+//! them, and may have counted other references since.
 
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::RELEASES_MAX;
@@ -43,12 +43,12 @@ impl Unreached {
         lock(&self.0).extract_if(.., |entry| entry.oxid == oxid).collect()
     }
 
-    /// Takes the references to the target of another reference.
+    /// Takes the references that have the same target as the reference `of`.
     pub(super) fn take_target(&self, of: &ObjRef) -> Vec<Entry> {
         lock(&self.0).extract_if(.., |entry| (entry.oxid, entry.target) == (of.oxid, of.target)).collect()
     }
 
-    /// Adds references that were taken before.
+    /// Adds references that [`Self::take`] or [`Self::take_target`] has taken.
     pub(super) fn put_back(&self, taken: Vec<Entry>) {
         let mut entries = lock(&self.0);
         entries.extend(taken);

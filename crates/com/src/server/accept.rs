@@ -25,7 +25,7 @@ use obvia_via::{Deadline, Error as ViError, Request};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The time that a client of an association may take until it has bound.
+/// The time within which the client of an association must bind.
 const BIND_LIMIT: Deadline = Deadline::after_secs(10);
 
 /// Accepts connections over shared memory on a thread of its own until the listener is closed.
@@ -48,9 +48,9 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
     start_accepting(accept)
 }
 
-/// Serves a connection over shared memory on a thread of its own. A process of another user gets a
-/// thread only if the name is open to that user and the limits on local connections permit one more
-/// connection.
+/// Serves a connection over shared memory on a thread of its own. If the client is a process of
+/// another user, the connection gets a thread only under two conditions: the name is open to that
+/// user, and the limits on local connections permit one more.
 fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
     let Ok(user) = incoming.user() else { return };
     let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
@@ -64,7 +64,7 @@ fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
     });
 }
 
-/// A connection that no thread serves so far. Dropping it refuses the connection.
+/// A connection that no thread serves yet. Dropping this value refuses the connection.
 struct Unserved(Option<Incoming>);
 
 impl Drop for Unserved {
@@ -111,7 +111,7 @@ pub(crate) fn accept_from(
     start_accepting(accept)
 }
 
-/// Returns the host of a request's peer.
+/// Returns the host of the peer that has sent a request for a connection.
 fn host_of(request: &Request) -> String {
     let peer = request.peer();
     peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string())
@@ -124,8 +124,8 @@ pub(crate) struct Terms {
     pub(crate) transfers: Transfers,
     /// The least authentication level of calls, if there is one.
     pub(crate) least: Option<Level>,
-    /// The least authentication level of activation calls, if it differs from the level of other
-    /// calls.
+    /// The least authentication level of activation calls; `None` if it is the level of all other
+    /// calls, `Some(None)` if activation needs no authentication.
     pub(crate) activation: Option<Option<Level>>,
     /// The secondary address: the endpoint that clients use for further associations.
     pub(crate) endpoint: String,
@@ -142,7 +142,8 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                         Some(standing) => {
                             start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
-                        // No association exists over which the peer could be told the reason.
+                        // The refusal is only logged: there is no association yet over which the
+                        // peer could receive the reason.
                         None => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
@@ -154,8 +155,8 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
-/// Gives a stream from a network a place at the entrance, or counts a local stream as in setup.
-/// Returns `None` if the limits permit no further stream.
+/// Gives a stream from a network a place at the [entrance](super::entrance). Counts a stream of
+/// this host as a connection in setup. Returns `None` if the limits permit no further stream.
 fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> Option<Standing> {
     match stream.peer() {
         Peer::Host(address) => clients.entrance.enter(address, stream).ok().map(Standing::Remote),
@@ -219,12 +220,12 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
     start_thread("obvia-accept", accept)
 }
 
-/// Serves the connection that `complete` makes, on a thread of its own, so that a slow greeting
-/// delays no other peer. If no thread can be started, `complete` is dropped: the connection closes,
-/// which the peer notices at once.
+/// Starts a thread that makes a connection by `complete` and serves it. A slow greeting thus delays
+/// no other peer. If no thread can be started, `complete` is dropped: the connection closes, which
+/// the peer notices at once.
 fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Accepted> + Send + 'static) {
     let serve = move || {
-        // After a failed greeting there is no connection to serve.
+        // If the greeting fails, there is no connection to serve.
         if let Some(Accepted { window, via }) = complete() {
             serve(exporter, window, via);
         }

@@ -10,8 +10,8 @@ use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// The last successful check of an association's client for each target, so that the rule is not
-/// evaluated for each call.
+/// For each target, the last check by which a call over an association was permitted. Thus the
+/// access rules are not evaluated for each call.
 #[derive(Default)]
 pub(crate) struct Admitted(Mutex<HashMap<TargetId, Verdict>>);
 

@@ -36,11 +36,11 @@ use windows_core::GUID;
 /// The greatest number of authenticated users of an association: as many as its security contexts.
 const USERS_MAX: usize = 2000;
 
-/// The users of a client that has not introduced itself. Each counts as a client with a number of
-/// its own.
+/// The users of a client that has not introduced itself. Each user counts as a client with its own
+/// client number.
 #[derive(Default)]
 struct Users {
-    /// The first user of the client that has called.
+    /// The user that has called first.
     first: Option<Identity>,
     anonymous: Option<Presence>,
     named: HashMap<Arc<Principal>, Presence>,
@@ -51,7 +51,7 @@ impl Users {
         user.map_or(self.anonymous.as_ref(), |user| self.named.get(user))
     }
 
-    /// Adds a user that has not called yet.
+    /// Adds a user at the user's first call, and returns the user's client number.
     ///
     /// # Errors
     ///
@@ -86,7 +86,8 @@ impl Users {
 /// A client that has introduced itself.
 struct Introduced {
     presence: Presence,
-    /// The principal of the first call, and whether it owns the claimed process.
+    /// The principal of the client's first call, and whether this principal owns the process that
+    /// the client claims to be.
     first: OnceLock<(Option<Arc<Principal>>, bool)>,
 }
 
@@ -101,9 +102,9 @@ pub(crate) struct AssociationClient {
     transfers: Transfers,
     peer: Peer,
     local: Option<String>,
-    /// The client, if it has introduced itself.
+    /// The client, once it has introduced itself.
     introduced: OnceLock<Introduced>,
-    /// The client to which the proof of a mark has assigned the association later.
+    /// The client to which a later proof of a mark has assigned the association, if any.
     assigned: OnceLock<Introduced>,
     challenge: Challenge,
     users: Mutex<Users>,
@@ -111,7 +112,8 @@ pub(crate) struct AssociationClient {
     group: OnceLock<Arc<Group<GroupClient>>>,
     state: services::AssociationState,
     admitted: Admitted,
-    /// The standing of the stream. Datagrams have no connection and so no standing of their own.
+    /// The standing of the stream. An association over datagrams has no connection, and so is not
+    /// counted.
     standing: Standing,
     is_bound: AtomicBool,
     /// Whether a client that has bound must also authenticate before its stream's standing counts
@@ -212,11 +214,12 @@ impl AssociationClient {
     }
 
     /// Returns the client's number if the client has introduced itself. Otherwise returns the
-    /// number of the caller's user, which the user gets at the first use. The number is valid in
-    /// the association's group, or in the association if it has no group. Giving a number to the
-    /// user takes the lock of the clients, under which clients also leave.
+    /// number of the user who makes the call. The user gets the number at the first call of this
+    /// function. This number is valid in the association's group, or only in the association if it
+    /// has no group. Giving a number to the user takes the lock of the clients, under which clients
+    /// also leave.
     pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<ClientNumber, Status> {
-        // The guard is held from the look-up to the insertion, since a client's first calls may
+        // The guard is held from the look-up to the insertion, since the first calls of a user may
         // arrive over two lanes at once.
         let mut users = self.users();
         if let Some(presence) = self.presence() {
@@ -234,8 +237,9 @@ impl AssociationClient {
         users.add(user, || Presence::unnamed(self.exporter, draw, &self.peer, self.local.as_deref(), group))
     }
 
-    /// Returns the performer of an interface of functions. The reference to the performer is
-    /// counted for the client; a client that has not introduced itself gets a client number.
+    /// Returns the target of a plain interface: the object that performs the interface. The
+    /// reference to this object is counted for the client. A client that has not introduced itself
+    /// gets a client number for this purpose.
     fn find_function(
         &self,
         object: Option<Uuid>,
@@ -246,7 +250,7 @@ impl AssociationClient {
         let found = self.exporter.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
-        // The performer is exported for the lifetime of the client.
+        // The performing object is exported for the lifetime of the client.
         let holder = Client::Process(self.number_for(caller)?);
         let exported = self.exporter.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
@@ -256,8 +260,8 @@ impl AssociationClient {
     /// Rejects a client that claims the process of another principal. Also rejects calls of any
     /// principal but the principal of the first call.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
-        // The principals of a client that has not introduced itself have client numbers of their
-        // own.
+        // A client that has not introduced itself claims no process. Each of its principals has a
+        // client number of its own.
         let Some(client) = self.named() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
         let prove = || (principal.cloned(), client.presence.prove(&self.peer, self.local(), principal));
@@ -338,8 +342,8 @@ impl Interfaces for AssociationClient {
         }
         self.number_for(caller)?;
         let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The arguments are translated by the interface of the presentation context, so the target
-        // must have the same interface.
+        // The arguments are translated by the description of the presentation context's interface.
+        // The target must therefore have this interface.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
         } else {
@@ -353,8 +357,8 @@ impl Interfaces for AssociationClient {
             self.exporter.exports().note_call(target);
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
-        // An anonymous call of a service gives the connection no lasting place, since some services
-        // permit anonymous calls even where authentication is required.
+        // An anonymous call of a service does not secure the connection's place at the entrance,
+        // since some services permit anonymous calls even where authentication is required.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
             return self.standing.note_call();
         }
@@ -362,7 +366,7 @@ impl Interfaces for AssociationClient {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        // As in `admit`, an anonymous call gives the connection no lasting place.
+        // As in `admit`, an anonymous call does not secure the connection's place.
         let note = || if call.maker.is_some() { self.standing.note_call() } else { Ok(()) };
         self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state, &note)
     }
@@ -419,7 +423,7 @@ impl DenialObserver for AssociationClient {
     }
 }
 
-/// The clients of an endpoint for datagrams, which have no connections.
+/// The clients of an endpoint for datagrams. They have no connections.
 #[derive(Clone)]
 pub(crate) struct DatagramClients {
     exporter: &'static Exporter,
@@ -428,8 +432,8 @@ pub(crate) struct DatagramClients {
 }
 
 impl DatagramClients {
-    /// Makes the value that admits the clients of an endpoint. `local` is the address at which the
-    /// clients reach the endpoint, if known.
+    /// Makes the value by which clients of an endpoint for datagrams are admitted. `local` is the
+    /// address at which the clients reach the endpoint, if known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
         Self { exporter, serve_lane, local }
     }
@@ -445,8 +449,8 @@ impl Clients for DatagramClients {
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
         let host = host.to_string();
         // An endpoint on all addresses answers from the address by which the system reaches the
-        // client's host. Connecting the socket shows this address without sending a packet.
-        // The host is an address, which needs no look-up.
+        // client's host. Connecting a socket to the host shows this address, and sends no packet.
+        // The connection needs no time, since the host is an address and is not looked up.
         let none = Deadline::Within(Duration::ZERO);
         let routed = || DatagramSocket::connect(&host, 1, none).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);

@@ -26,13 +26,14 @@ thread_local! {
     static CALLER: RefCell<Current> = const { RefCell::new(Current(None)) };
 }
 
-/// The caller of a thread.
+/// The current caller of a thread; `None` if the thread has none.
 struct Current(Option<Arc<Caller>>);
 
 impl Current {
     fn leave(&mut self) {
         if let Some(caller) = self.0.take() {
-            // If the caller has entered another thread meanwhile, that thread's identifier stays.
+            // If the caller has entered another thread since, `entered` keeps the identifier of
+            // that thread.
             let _ = caller.entered.compare_exchange(pthread_self(), 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
@@ -61,14 +62,15 @@ pub(crate) enum PrincipalSource {
     Association(Weak<AssociationClient>, Attribution),
 }
 
-/// The facts about a client whose call the SCM forwards.
+/// The facts that the SCM states about the client of a forwarded call.
 pub(crate) struct Forwarding {
     /// The binding by which the client reaches the SCM. The client must reach this process at the
     /// same host and with no less protection.
     pub(crate) heard: StringBinding,
 }
 
-/// The caller of methods. There is one for each connection, and one for each forwarded call.
+/// The caller of methods. There is one `Caller` for each connection, and one for each forwarded
+/// call.
 pub(crate) struct Caller {
     // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
     // here has this value as its caller.
@@ -79,19 +81,19 @@ pub(crate) struct Caller {
     /// The number under which the client's references and states are kept. `None` for the client of
     /// a forwarded call: see [`Caller::holder`].
     pub(crate) number: Option<ClientNumber>,
-    // Whether the client is not an obvia process, so that its OXID is made up.
+    // Whether the client is not an obvia process. This process has then made up its OXID.
     is_foreign: bool,
     pub(crate) peer: Peer,
     /// The host name by which the connection reaches this process.
     local: Option<String>,
     maker: PrincipalSource,
-    /// The facts from the SCM, where the SCM forwarded the call.
+    /// The facts that the SCM states, if the SCM has forwarded the call.
     forwarding: Option<Forwarding>,
     alarm: Alarm,
     // The watch of the connection's dispatch. While the watch is invalid, the next call takes the
     // slow path.
     watch: Arc<Watch>,
-    /// The references in the last response.
+    /// The references in the last response to the caller.
     sent: Mutex<Sent>,
 }
 
@@ -135,7 +137,8 @@ impl Caller {
         })
     }
 
-    /// Returns the facts from the SCM, where the SCM forwarded the caller's call.
+    /// Returns the facts that the SCM states about the caller, if the SCM has forwarded the
+    /// caller's call.
     pub(crate) fn forwarding(&self) -> Option<&Forwarding> {
         self.forwarding.as_ref()
     }
@@ -256,8 +259,8 @@ impl Caller {
 
     /// Leaves the current thread without a caller, if this is its caller.
     pub(crate) fn leave(&self) {
-        // The word `entered` does not show whether this thread has this caller: the word has
-        // changed if the caller has entered another thread since.
+        // `entered` cannot be used here: if the caller has entered another thread since, `entered`
+        // has changed, but this thread still has this caller.
         if caller().is_some_and(|current| std::ptr::eq(&raw const *current, self)) {
             leave_caller();
         }
@@ -293,13 +296,13 @@ impl Caller {
         });
     }
 
-    /// Records references in the response that have been counted for the caller.
+    /// Records references that were counted for the caller and are in the response.
     pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
         let holder = self.holder();
         self.note(|sent| sent.own.push((holder, target, refs)));
     }
 
-    /// Changes the references in the response.
+    /// Changes the record of the references in the response.
     pub(crate) fn note(&self, work: impl FnOnce(&mut Sent)) {
         work(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner));
         self.watch.invalidate();
@@ -318,8 +321,8 @@ impl Caller {
         });
     }
 
-    /// Clears the references of the last response: the caller calls again, so it has received that
-    /// response.
+    /// Clears the record of the references in the last response. The caller has received that
+    /// response, since it makes another call.
     pub(crate) fn has_taken(&self) {
         drop(self.take_sent());
     }

@@ -1,5 +1,5 @@
 //! The clients of this process: those that are connected, those whose connections were lost and
-//! that may come back, and those that are expected because they were given references.
+//! that may connect again, and those that are expected because they were given references.
 //!
 //! A client claims an OXID. The kernel or the network shows the origin of its first connection: a
 //! process of this host by its serial number, or another host. A further connection with the same
@@ -58,7 +58,7 @@ mod register;
 mod tests;
 
 /// The greatest number of entries in a client's list of references to give back. References beyond
-/// this limit are not returned: the client drops them when this process ends.
+/// this limit are not given back: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 
 /// The clients of a process.
@@ -73,8 +73,8 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// Returns the budget for the areas of a connection with a peer, whether this process or the
-    /// peer has made the connection.
+    /// Returns the budget for the areas of a connection with a peer. Connections that this process
+    /// has made have the same budget as connections that the peer has made.
     pub(crate) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         self.entrance.area_budget(peer)
     }
@@ -90,7 +90,7 @@ pub(super) struct Arrival<'a> {
     pub(super) proved: Option<MarkNumber>,
 }
 
-/// The part of a client's state that ends.
+/// The part of a client's entries that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The states that context handles name.
@@ -126,13 +126,13 @@ impl Clients {
     }
 
     /// Counts a connection of a client. Until the connection is admitted, no other state of a known
-    /// client changes. `oxid` returns the client's OXID and runs under the register's lock, so that
-    /// two calls cannot give a user of a group two numbers.
+    /// client changes. `oxid` returns the client's OXID. It runs under the register's lock, so that
+    /// a user of a group cannot get two numbers by two calls at the same time.
     ///
-    /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
-    /// the client's last other connection does not end the client in between. `merge` moves the
-    /// references of one number to another number. If they are too many, `merge` moves none, and
-    /// returns false.
+    /// If `merge` is given, the connection is admitted at once, under the same lock. Otherwise the
+    /// end of the client's last other connection could end the client before this connection is
+    /// admitted. `merge` moves the references of one number to another number. If there are too
+    /// many references, `merge` moves none, and returns false.
     ///
     /// # Errors
     ///
@@ -226,8 +226,7 @@ impl Clients {
 
     /// Returns the number of the client with this OXID at the place to which a link of this process
     /// leads, or of the process that is expected there. `found` is the link's record of the last
-    /// result. `place` returns the link's place, and is called only if the client has to be
-    /// searched.
+    /// result. `place` returns the link's place. It is called only if `found` is out of date.
     pub(crate) fn number_behind(
         &self,
         oxid: u64,
@@ -241,8 +240,8 @@ impl Clients {
         Some(number)
     }
 
-    /// Returns the number as [`Self::number_behind`] does. If no client is there, the process is
-    /// expected there from now on.
+    /// Returns the number as [`Self::number_behind`] does. If there is neither a client nor an
+    /// expected process at the place, the process is expected there from now on.
     pub(crate) fn expect(&self, oxid: u64, found: &FoundClient, place: impl FnOnce() -> Place) -> ClientNumber {
         let mut register = self.register();
         let number = match found.get(register.changes) {
@@ -253,9 +252,9 @@ impl Clients {
         number
     }
 
-    /// Returns the number as [`Self::expect`] does, for a place that a peer has named. For a lost
-    /// client, returns the number of the process that is expected in its place. `None` if too many
-    /// processes are expected.
+    /// Returns the number as [`Self::expect`] does, for a place that a peer has named. If the
+    /// client there is lost, returns the number of a process that is expected in its stead. `None`
+    /// if too many processes are expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let mut register = self.register();
         register.expect_named(oxid, place).map(|number| register.note_given(number))
@@ -263,7 +262,7 @@ impl Clients {
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
     /// at a place. `count` gets the number of the process, and whether it is connected. `count`
-    /// runs under the register's lock, so that the process does not connect or leave meanwhile.
+    /// runs under the register's lock, so that the process does not connect or leave while it runs.
     ///
     /// # Errors
     ///
@@ -289,9 +288,9 @@ impl Clients {
     }
 
     /// Records the principal that authenticated a client's call over a network, and admits the
-    /// connection if it has not been admitted yet. Both steps happen under one lock: otherwise the
-    /// client could lose its owner in between, when another connection ends. Returns false where
-    /// the process belongs to another principal. [`Self::enter`] describes `merge`.
+    /// connection if it has not been admitted yet. Both steps happen under one lock: otherwise
+    /// another connection could end between the steps, and the client would lose its owner. Returns
+    /// false where the process belongs to another principal. [`Self::enter`] describes `merge`.
     pub(super) fn prove(
         &self,
         number: ClientNumber,
@@ -312,22 +311,23 @@ impl Clients {
         is_owners
     }
 
-    /// Whether the client with this number may come back.
+    /// Whether the client with this number is lost, so that it may connect again.
     pub(super) fn is_lost(&self, number: ClientNumber) -> bool {
         self.register().is_lost(number)
     }
 
-    /// Whether the client with this number is connected or may come back.
+    /// Whether there is a client with this number: a connected client, or a lost one, which may
+    /// connect again.
     pub(crate) fn has(&self, number: ClientNumber) -> bool {
         self.register().known.contains_key(&number)
     }
 
-    /// Removes the expected processes whose time to connect is over, among the `holders` of
-    /// references. The time counts from the last references that the process was given. The time is
-    /// `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID, since
-    /// one of these clients may be the process. Calls `end_client` for each removed process under
-    /// the register's lock, so that the process neither connects nor is given references meanwhile.
-    /// Returns the results of `end_client`.
+    /// Removes those of the expected processes in `holders`, the holders of references, that have
+    /// not connected in time. The time counts from the last references that the process was given.
+    /// The time is `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's
+    /// OXID, since one of these clients may be the process. Calls `end_client` for each removed
+    /// process under the register's lock, so that the process can neither connect nor be given
+    /// references at the same time. Returns the results of `end_client`.
     pub(crate) fn expire_expected<R>(
         &self,
         holders: &[ClientNumber],
@@ -351,8 +351,8 @@ impl Clients {
         }
     }
 
-    /// Records references to a client's objects that the client sent in a call which this process
-    /// refused. They are given back later.
+    /// Records references that a client has sent in a call which this process has refused. They
+    /// refer to objects of the client, and are given back to it later.
     pub(crate) fn add_references_to_return(
         &self,
         number: ClientNumber,
@@ -364,8 +364,8 @@ impl Clients {
         }
     }
 
-    /// Takes the references to give back over a link to a process with this OXID at this place.
-    /// Returns them with the client's number.
+    /// Takes the recorded references that are to be given back over a link to a process with this
+    /// OXID at this place. Returns them with the number of the client that has sent them.
     ///
     /// A process of another host that claims the client's OXID does not get the references. The
     /// processes of one host cannot be told apart over a network: any process of the client's host
@@ -398,8 +398,8 @@ impl Clients {
     /// Ends a connection. The client ends with its last admitted connection. Calls `end_client` for
     /// each client that is gone now, before the client can connect again, and returns the results.
     /// A living process of this host counts as lost if it was given references less than `patience`
-    /// ago; its states end. A client counts as lost only if `kept` returns more than 0 for it;
-    /// otherwise it is gone.
+    /// ago. In this case its states end, and its references stay. A client counts as lost only if
+    /// `kept` returns more than 0 for it; otherwise it is gone.
     pub(super) fn leave<R>(
         &self,
         number: ClientNumber,
@@ -417,10 +417,12 @@ impl Clients {
         }
         let now = Instant::now();
         let lost = match end {
-            // The kernel reports the end of a process of this host, regardless of the network.
+            // For a process of this host, the way in which the connection ended does not matter:
+            // the kernel reports the end of the process.
             _ if known.is_process() => known.given_lately(now, patience),
             End::Lost(since) => Some(Lost { since, process: None }),
-            // A connection that is not admitted yet may be the client's next one.
+            // If the client has another connection that is not admitted yet, the client counts as
+            // lost until that connection is admitted.
             End::InOrder => (known.count > 0).then_some(Lost { since: now, process: None }),
         };
         // The states of a process end with its connections: C706 calls that the rundown.

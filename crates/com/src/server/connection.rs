@@ -32,8 +32,8 @@ pub(super) struct Connection {
     dispatch: Dispatch,
     exporter: &'static Exporter,
     caller: Option<Arc<Caller>>,
-    // The client, as introduced by a PDU on this connection. `None` on a connection of an
-    // association, whose `AssociationClient` knows the process.
+    // The client, once it has introduced itself on this connection. Always `None` if the connection
+    // belongs to an association: the client is then in the `AssociationClient`.
     presence: Option<Presence>,
     challenge: Challenge,
     association: Option<(Arc<AssociationClient>, Attribution)>,
@@ -45,9 +45,10 @@ pub(super) struct Connection {
     /// The standing of the connection. The standing of an association's stream is in its
     /// `AssociationClient`.
     standing: Standing,
-    /// The call context for the next call of an object.
+    /// The call context that the client has sent for its next call of an object.
     context: Option<CallContext>,
-    /// The number of the last message that was refused before its arguments were read.
+    /// The sequence number of the last call that was refused before its arguments were read, or of
+    /// the last message that lists references of this call.
     refused: Option<u32>,
     /// Whether the list of connections contains this connection.
     is_listed: bool,
@@ -118,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection, whose place is free once its descriptors are closed.
+    /// Ends the connection. Its place becomes free after the window's descriptors are closed.
     pub(super) fn end_with(self, window: Window) {
         drop(window);
         drop(self);
@@ -152,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Attributes further calls to this client.
+    /// Makes `client` the caller of further calls.
     fn adopt(&mut self, client: Identity) {
         self.list();
         let watch = Arc::clone(self.dispatch.watch());
@@ -167,8 +168,7 @@ impl Connection {
         self.caller = Some(caller);
     }
 
-    /// Makes the client the caller of the current thread. A connection whose client is not known
-    /// leaves the thread without a caller.
+    /// Makes the client the current thread's caller. Without a known client, there is no caller.
     #[inline(always)]
     fn enter(&self) {
         match &self.caller {
@@ -196,7 +196,7 @@ impl Connection {
         }
         let target = TargetId::from_word(call.target());
         let performer = self.exporter.services().performer(target, self.association.is_some());
-        // As over streams, an anonymous call of a service gives the connection no lasting place.
+        // Anonymous calls of services do not secure the connection's place, as over streams.
         let counts = performer.is_some() && self.caller.is_some();
         if counts
             && (target == own_calls::TARGET || self.proved.is_some())
@@ -210,7 +210,7 @@ impl Connection {
                 let Self { dispatch, exporter, caller, association, standing, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
-                    // The association has already checked each of its calls.
+                    // The association has already checked the call.
                     _ if association.is_some() => Ok(()),
                     Some(caller) => {
                         let target = (target.identity, target.interface);
@@ -244,8 +244,8 @@ impl Connection {
         if is_next { refused_references::return_references(call) } else { Answer::results(0, 0) }
     }
 
-    /// Stores the context of the next call and invalidates the watch, so that the next call takes
-    /// the slow path.
+    /// Stores the context of the next call. Invalidates the watch, so that the next call takes the
+    /// slow path, which uses the context.
     fn expect(&mut self, context: Option<CallContext>) -> Answer {
         self.context = context;
         self.dispatch.watch().invalidate();
@@ -255,7 +255,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The cached objects must be dropped before the client may count as gone.
+        // The cached references to objects must be dropped before the client can count as gone.
         self.dispatch.clear();
     }
 }
@@ -284,7 +284,7 @@ impl Service for Connection {
                 Some(greeting) => greeting,
                 None => return binding::refusal(pdu),
             },
-            // A client cannot change its identity, and cannot go on without an identity.
+            // A client must first introduce itself, and cannot change its identity.
             (Some(known), Some(client)) if known.oxid != client.oxid => return None,
             (None, None) => return None,
             _ => Greeting::Process,
@@ -303,12 +303,12 @@ impl Service for Connection {
     }
 }
 
-/// A loop that the program owns. The loop takes the calls of a connection and closes the
-/// connection.
+/// A loop of the program, which serves connections in place of the runtime's loop. It takes the
+/// calls of a connection, and closes the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
-    /// The function that is called for each connection, on a thread of its own. The connection may
-    /// move to another thread.
+    /// The function that is called for each connection, on a thread of its own. The function may
+    /// pass the connection to another thread.
     pub function: unsafe extern "C-unwind" fn(connection: *mut Served, context: *mut c_void),
     /// The context that is passed to the function.
     pub context: *mut c_void,
@@ -330,16 +330,16 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// The time for which a client must be silent before its connection gives up its thread, or the
-/// memory of the last call. A connection with a thread answers sooner than a parked one. Because of
-/// this delay, a client that calls often keeps its thread.
+/// memory of the last call. A connection with a thread answers sooner than a parked one. A client
+/// that calls more often than this keeps its thread.
 const SILENCE: Milliseconds<100> = Milliseconds;
-/// The limit of the wait after a silence.
+/// The longest single wait for a message after a silence.
 const IDLE: Seconds<3600> = Seconds;
-/// The time until the next attempt to park a connection after an attempt that has failed.
+/// The time after a failed attempt to park a connection until the next attempt.
 const RETRY: Seconds<60> = Seconds;
 
-/// Serves a connection until it ends. This thread serves until the client is silent; after each
-/// silence another thread continues. `last` says how the previous wait ended.
+/// Serves a connection until it ends. This thread serves the connection until the client is silent.
+/// After each silence, another thread continues. `last` says how the previous wait ended.
 fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
     let mut outcome: Result<_, Box<ViError>> = Ok(last);
     loop {
@@ -374,8 +374,8 @@ fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Bo
     }
 }
 
-/// Serves a connection until it ends, and returns the reason. After each silence of the client, the
-/// thread gives the memory of the last call back.
+/// Serves a connection until it ends, and returns the reason. Whenever the client has become
+/// silent, the thread gives the memory of the last call back.
 fn serve_and_give_back(window: &mut Window, connection: &mut Connection) -> ViError {
     loop {
         let silence = serve_until_silent(window, connection, SILENCE);
@@ -400,7 +400,7 @@ pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
             window.begin_parking();
             return serve_between_silences(window, connection, vi_call::Served::Message);
         }
-        // A relay gives the memory of calls back before each wait.
+        // A relay itself gives the memory of calls back before each wait.
         let is_network = matches!(connection.peer, Peer::Host(_)) && !window.is_relayed();
         let serve = if is_network { serve_and_give_back } else { serve };
         let why = serve(&mut window, &mut connection);
@@ -425,8 +425,8 @@ pub struct Served {
     window: NonNull<Window>,
 }
 
-// SAFETY: the pointer leads to an owned window, which may be sent; the pointers in a call refer to
-// that window's memory.
+// SAFETY: this value owns the window to which the pointer leads, and a window may be sent. The
+// pointers in the call refer to the memory of this window.
 unsafe impl Send for Served {}
 
 impl Served {
@@ -439,8 +439,8 @@ impl Served {
         // the window has been dropped.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
-        // The thread continues with code of the program, which must not find the client as its
-        // caller.
+        // The thread now continues with code of the program. The client must not be the caller of
+        // that code.
         if let Some(caller) = caller {
             caller.leave();
         }
@@ -495,13 +495,13 @@ impl Served {
         }
     }
 
-    /// Makes the client the caller of the current thread, for a thread that has not received the
-    /// call itself.
+    /// Makes the client the caller of the current thread. A thread that has not received the call
+    /// itself must call this function before it dispatches the call.
     pub fn enter(&self) {
         self.connection.enter();
     }
 
-    /// Performs the current call where its target is not in the dispatch cache.
+    /// Performs the current call if its target is not in the dispatch cache.
     ///
     /// Ends the process if the thread has neither received the call nor entered the connection.
     /// Otherwise the method would run for another client, with that client's permissions.

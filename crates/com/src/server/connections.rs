@@ -1,4 +1,4 @@
-//! The list of a process's connections, for observers. Calls do not touch it.
+//! The list of a process's connections, for observers. Calls neither read nor change it.
 
 use obvia_via::window::{Alarm, Peer};
 use std::sync::{Mutex, PoisonError};
@@ -14,9 +14,9 @@ pub(crate) struct Connections(Mutex<List>);
 struct List {
     /// The entries in the order of their numbers.
     known: Vec<Entry>,
-    /// The number of the entry that was added last.
+    /// The number of the last entry that was added.
     last: u64,
-    /// The number of entries at which the entries of ended connections are removed.
+    /// The length of the list at which the entries of ended connections are removed next.
     sweep_at: usize,
 }
 
@@ -58,13 +58,13 @@ impl Connections {
             let older = list.known.len().saturating_sub(most);
             (older, list.known[older..].to_vec())
         };
-        // The lock is released first, because dropping an entry may end its connection.
+        // The lock has been released above, because dropping an entry can end its connection.
         listing(older, newest)
     }
 }
 
 /// Returns the number of connections, of which `older` are not listed, and the progress of the
-/// newest ones. Connections that have ended meanwhile do not count.
+/// newest ones. Connections in `newest` that have ended do not count.
 fn listing(older: usize, newest: Vec<Entry>) -> (usize, Vec<Progress>) {
     let newest: Vec<_> = newest.into_iter().filter_map(Entry::progress).collect();
     (older + newest.len(), newest)

@@ -17,7 +17,7 @@ use windows_core::GUID;
 /// The greatest number of states that a server keeps for one client.
 const CONTEXTS_MAX: usize = 1 << 16;
 
-/// The states of calls within the process.
+/// The states for callers in this process.
 static OWN: LazyLock<Contexts> = LazyLock::new(Contexts::default);
 
 /// A `[context_handle]`: the server gives the client a handle for a state, and the client passes
@@ -126,7 +126,7 @@ impl ContextHandle {
         own.filter(|_| self.to_wire().0 == 0).cloned().ok_or_else(mismatch)
     }
 
-    /// Ends the handle, which becomes null, and drops the state once it is unused.
+    /// Ends the handle, and makes it null. The state is dropped when no call uses it any more.
     ///
     /// # Errors
     ///

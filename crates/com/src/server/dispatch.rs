@@ -1,9 +1,9 @@
 //! Dispatches calls to the object and the stub that serve them, without a lock.
 //!
 //! Each connection has copies of the targets that were called on it, in an array with the indices
-//! of the object table. A lookup compares the index with a bound, which is 0 whenever a target may
-//! have been removed, and then compares index and generation. For the target that was fetched last,
-//! one comparison suffices.
+//! of the object table. A look-up compares the target's index with a bound, and then compares index
+//! and generation. The bound is 0 whenever a target may have been removed. For the target that was
+//! fetched last, one comparison suffices.
 
 use crate::server::exports::Target;
 use crate::types::registry::StubFn;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// The cached copy of a target. C code shares the layout.
+/// The cached copy of a target. C code relies on this layout.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Place {
@@ -61,8 +61,9 @@ pub(crate) struct Dispatch {
     // is held. A call with the number that the watch has in its invalid state also leads here.
     last: Place,
     watch: Arc<Watch>,
-    // The counts of removals and recalls with which the copies were last compared.
+    // The table's count of removals when the copies were last compared with the table.
     removals: u64,
+    // The table's count of recalls at the same time.
     recalls: u64,
     // Invariant: a place that is not vacant belongs to the copy with the same index.
     places: Vec<Place>,
@@ -96,7 +97,7 @@ impl Dispatch {
         self.copies.clear();
     }
 
-    /// Makes the last place vacant, before its target may be dropped.
+    /// Makes `last` vacant. This must happen before the target of `last` can be dropped.
     fn forget_last(&mut self) {
         self.last = Place::vacant(0);
         self.watch.invalidate();
@@ -118,7 +119,8 @@ impl Dispatch {
 
     #[inline(always)]
     fn find(&self, target: u64) -> Option<&Place> {
-        // SAFETY: `watch` keeps the target of the pointer alive.
+        // SAFETY: by its invariant, the pointer leads to the value of `watch`, which keeps this
+        // value alive.
         let known = unsafe { &*self.known };
         if known.target() == target {
             return Some(&self.last);
@@ -136,7 +138,8 @@ impl Dispatch {
     }
 
     /// Performs a call of a target that may be in the table. `admit` verifies that this
-    /// connection's client may call it. The verdict holds until the table's copies are recalled.
+    /// connection's client may call the target. The result of `admit` holds until the table recalls
+    /// its copies.
     pub(crate) fn fetch_and_perform(
         &mut self,
         table: &SharedTable<Target>,
@@ -151,7 +154,7 @@ impl Dispatch {
         }
     }
 
-    /// Copies a target unless a copy exists.
+    /// Copies a target from the table, unless the cache has a copy. Makes it the target of `last`.
     fn fetch(
         &mut self,
         table: &SharedTable<Target>,
@@ -159,21 +162,22 @@ impl Dispatch {
         admit: impl FnOnce(&Target) -> Result<(), Status>,
     ) -> Result<&Place, Status> {
         let at = id.index as usize;
-        // The index is checked against the object table first, so that there are no more places
-        // here than in that table.
+        // The array grows only for a target that is in the object table. It thus never has more
+        // places than that table.
         if at >= self.places.len() && table.get(id.index, id.generation).is_ok() {
             self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
             self.copies.resize_with(self.places.len(), || None);
             self.first = self.places.as_ptr();
         }
-        // A removal from here on invalidates the watch again. An earlier removal is found by the
-        // comparisons below.
+        // A removal that happens after this invalidates the watch again. `drop_removed` finds
+        // earlier removals.
         self.last = Place::vacant(id.index);
         self.watch.revalidate(id.word(), self.places.len() as u32);
         self.drop_removed(table);
         let outcome = self.place(at, id, |watch| {
             let not_found = |_| Status::OBJECT_NOT_FOUND;
-            // A refused caller gets no copy of the target, so it need not learn of removals.
+            // If the caller is refused, the target is not copied, so the connection need not be
+            // told of its removal.
             admit(&table.get(id.index, id.generation).map_err(not_found)?)?;
             table.copy(id.index, id.generation, watch).map_err(not_found)
         });
@@ -184,8 +188,8 @@ impl Dispatch {
         outcome.map(|_| &self.last)
     }
 
-    /// Returns the place of a target. Fetches the target if there is no copy. A copy may exist,
-    /// since a removal is not the only reason for the slow path.
+    /// Returns the place of a target. Copies the target by `look_up` if the cache has no copy. The
+    /// cache can have a copy, since a removal is not the only reason for the slow path.
     fn place(
         &mut self,
         at: usize,
@@ -196,7 +200,8 @@ impl Dispatch {
         if place.target != id.word() {
             let found = look_up(&self.watch)?;
             *place = Place::new(id, &found);
-            // The drop of the former copy may run program code.
+            // The place is written before the former copy is dropped, since the drop can run code
+            // of the program.
             drop(self.copies[at].replace(found));
         }
         Ok(self.places[at])
@@ -209,18 +214,18 @@ impl Dispatch {
         self.drop_removed(table);
     }
 
-    /// Drops all copies. The last place must be vacant.
+    /// Drops all copies. `last` must be vacant.
     fn vacate(&mut self) {
         for (index, place) in self.places.iter_mut().enumerate() {
             *place = Place::vacant(index as u32);
         }
         let mut dropped = std::mem::take(&mut self.copies);
         self.copies.resize_with(dropped.len(), || None);
-        // The drop may run program code.
+        // All places are vacant now. The drop can run code of the program.
         dropped.clear();
     }
 
-    /// Drops the copies of removed targets. The last place must be vacant.
+    /// Drops the copies of removed targets. `last` must be vacant.
     fn drop_removed(&mut self, table: &SharedTable<Target>) {
         let recalls = table.recalls();
         if std::mem::replace(&mut self.recalls, recalls) != recalls {

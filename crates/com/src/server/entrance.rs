@@ -2,8 +2,8 @@
 //!
 //! A client moves up from stage to stage: it connects, binds or authenticates, and calls. If no
 //! descriptor is free, a newcomer takes the place of the oldest client at the lowest stage. Clients
-//! that have called keep their places, and clients that have just connected have a moment to bind
-//! and call.
+//! that have called keep their places. Clients that have just connected have a short time,
+//! [`MOMENT`], to bind and call.
 
 use super::held::{AreaBudget, Held, Shares};
 use crate::types::hosts;
@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 
 /// The descriptors of a stream: its socket, and the bell that ends waits for it.
 const STREAM_DESCRIPTORS: u64 = 2;
-/// The greatest number of descriptors of all connections. A connection has two at least, and a
-/// thread, so there are at most half as many threads.
+/// The greatest number of descriptors of all connections. Each connection has at least two
+/// descriptors and one thread, so the number of threads is at most half of this.
 const DESCRIPTORS_MAX: u64 = 1 << 15;
 
-/// The time for which a new client keeps its place, as long as there is an older client that can
-/// lose its place instead. An authentication takes three round trips, and the first call one more.
+/// The time for which a new client keeps its place, if an older client can lose its place instead.
+/// An authentication takes three round trips, and the first call one more.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// The stage of a client.
@@ -40,7 +40,7 @@ enum Stage {
 
 /// A connection that another thread can end.
 pub(super) trait Abandon: Send + Sync {
-    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and
+    /// Ends the connection as if the peer had become silent. The peer can connect again, and
     /// continue.
     fn abandon(&self);
 }
@@ -51,7 +51,7 @@ impl Abandon for Arc<Stream> {
     }
 }
 
-/// A connection by a virtual interface, which may still be in setup.
+/// A connection by a virtual interface, during its setup and afterwards.
 #[derive(Default)]
 pub(super) struct NetworkWindow(Mutex<Setup>);
 
@@ -70,7 +70,8 @@ impl NetworkWindow {
         Self(Mutex::new(Setup { revocation: request.revocation(), ..Setup::default() }))
     }
 
-    /// Notes that the setup is complete. If the connection was abandoned meanwhile, it ends.
+    /// Records that the setup is complete. If the connection was abandoned during the setup, it
+    /// ends now.
     pub(super) fn is_complete(&self, alarm: Alarm) {
         let mut setup = lock(&self.0);
         if setup.is_abandoned {
@@ -108,7 +109,7 @@ struct Places {
     descriptors: u64,
     /// The number of descriptors of connections that were abandoned, and are not closed yet.
     abandoned: u64,
-    /// The memory that clients take up. Abandoned connections may still hold some of it.
+    /// The memory that clients take up, including the memory of abandoned connections.
     shares: Shares<Host>,
 }
 
@@ -134,8 +135,8 @@ impl Taken {
         self.stage < Stage::Called && !self.is_abandoned
     }
 
-    /// Whether the connection can lose its place to a newcomer. If `host` is given, only
-    /// connections of this host can.
+    /// Whether the connection can lose its place to a newcomer: its client has not called, and runs
+    /// on `host`, if a host is given.
     fn may_go_for(&self, host: Option<Host>) -> bool {
         self.is_waiting() && host.is_none_or(|only| only == self.host)
     }
@@ -180,13 +181,13 @@ impl Entrance {
         lock(&self.places).taken.len()
     }
 
-    /// Returns the memory that the peers of a host take up.
+    /// Returns the share of the memory that the peers of a host take up.
     pub(super) fn held(&self, address: &str) -> Arc<Held> {
         lock(&self.places).shares.of(hosts::counted(address))
     }
 
-    /// Returns the budget for the areas of a connection with a peer. `None` within this host, where
-    /// areas are not counted.
+    /// Returns the budget for the areas of a connection with a peer. `None` for a peer on this
+    /// host, whose areas are not counted.
     pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         match peer {
             Peer::Host(address) => Some(Arc::new(AreaBudget::new(&self.held(address), peer))),
@@ -218,9 +219,9 @@ const OF_HOST_AT_CAP: Full =
 const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any server can: use several servers");
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
-/// Returns the error for a newcomer to which too few descriptors can be yielded: by the connections
-/// of its host if `is_of_host` is true, otherwise by all connections. `most` is the limit on
-/// descriptors. A greater `ulimit -n` raises the limit up to [`DESCRIPTORS_MAX`].
+/// Returns the error for a newcomer for which too few descriptors can be freed. If `is_of_host` is
+/// true, the half of its host is used up, otherwise all descriptors are. `most` is the limit on all
+/// descriptors. A greater `ulimit -n` raises `most` up to [`DESCRIPTORS_MAX`].
 fn full(is_of_host: bool, most: u64) -> Full {
     match (is_of_host, most < DESCRIPTORS_MAX) {
         (true, true) => OF_HOST,
@@ -230,8 +231,8 @@ fn full(is_of_host: bool, most: u64) -> Full {
     }
 }
 
-/// Returns the greatest number of descriptors of all connections: three quarters of the process's
-/// descriptors at most.
+/// Returns the greatest number of descriptors of all connections: three quarters of the number that
+/// the process may open, but at most [`DESCRIPTORS_MAX`].
 fn descriptors_max() -> u64 {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     (descriptors / 4 * 3).min(DESCRIPTORS_MAX)
@@ -254,8 +255,8 @@ impl Places {
         Ok((number, abandoned))
     }
 
-    /// Makes room for a newcomer, and returns the connections that lose their places. Without room
-    /// for the newcomer, all connections keep their places.
+    /// Makes room for a newcomer, and returns the connections that lose their places. If there
+    /// cannot be enough room, all connections keep their places.
     fn make_room(
         &mut self,
         host: Host,
@@ -263,8 +264,8 @@ impl Places {
         most: u64,
         now: Instant,
     ) -> Result<Vec<Arc<dyn Abandon>>, Full> {
-        // A host has half of the descriptors at most. Peers without an IP address have no known
-        // host.
+        // A host has half of the descriptors at most. This limit does not apply to peers without an
+        // IP address, whose hosts are not known.
         let of_host = self.by_host.get(&host).map_or(0, |places| places.descriptors);
         let of_all = self.descriptors - self.abandoned;
         let lack = |taken: u64, most: u64| (taken + descriptors).saturating_sub(most);
@@ -277,7 +278,8 @@ impl Places {
                 return Err(full(of.is_some(), most));
             }
         }
-        // Abandoned connections keep their descriptors until they are closed.
+        // Abandoned connections keep their descriptors until they are closed. The number of these
+        // descriptors is limited to an eighth.
         if !lacks.is_empty() && self.abandoned > 0 && self.abandoned + descriptors > most.div_ceil(8) {
             return Err(ENDING);
         }
@@ -296,8 +298,8 @@ impl Places {
 
     /// Takes away the place of the oldest connection at the lowest stage. If `host` is given, only
     /// connections of this host can lose their places, otherwise only connections of the hosts with
-    /// the most waiting clients. A connection loses its place within its [`MOMENT`] only if there
-    /// is no older candidate. Returns the number of the connection's descriptors, and the
+    /// the most waiting clients. A connection that is younger than [`MOMENT`] loses its place only
+    /// if all candidates are. Returns the number of the connection's descriptors, and the
     /// connection.
     fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<(u64, Arc<dyn Abandon>)> {
         let may_go = |taken: &&Taken| taken.may_go_for(host);
@@ -324,7 +326,7 @@ impl Places {
         }
     }
 
-    /// Moves a client up. Returns false if the client has lost its place.
+    /// Moves a client up to a stage. Returns false if the client has lost its place.
     fn move_up(&mut self, number: u64, stage: Stage) -> bool {
         let Some(taken) = self.taken.get_mut(&number).filter(|taken| !taken.is_abandoned) else { return false };
         let was_waiting = taken.is_waiting();
@@ -354,18 +356,18 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
-    /// The memory that all clients of this client's host take up.
+    /// The share of memory that all clients of this client's host use together.
     pub(super) held: Arc<Held>,
     has_called: AtomicBool,
 }
 
 impl Place {
-    /// Notes that the client has bound, introduced itself or authenticated.
+    /// Records that the client has bound, introduced itself or authenticated.
     pub(super) fn is_bound(&self) {
         self.move_up(Stage::Bound);
     }
 
-    /// Notes that the client makes a permitted call. Returns false if the client has lost its
+    /// Records that the client makes a permitted call. Returns false if the client has lost its
     /// place: the call must not run, since the connection is about to end. Takes no lock after the
     /// first call.
     pub(super) fn has_called(&self) -> bool {

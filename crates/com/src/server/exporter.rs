@@ -94,9 +94,9 @@ impl Exporter {
         self.services
     }
 
-    /// Returns the identity under which the references of a peer are counted, where the peer is not
-    /// an obvia process. The identity is derived from the peer's host, or from its process on this
-    /// host, and from its authenticated principal.
+    /// Returns the client for which the references of a peer are counted, if the peer is not an
+    /// obvia process. The client is identified by the peer's authenticated principal, and by the
+    /// peer's host or, on this host, its process.
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),
@@ -105,9 +105,9 @@ impl Exporter {
         Client::Peer(number.max(1))
     }
 
-    /// Returns the identity under which the references that a peer passes on are counted. Processes
-    /// of this user and of the superuser have no common limit, since they could control this
-    /// process anyway.
+    /// Returns a peer as a client that passes references on, with its user or host. Processes of
+    /// this user and of the superuser have no common limit, since they could control this process
+    /// anyway.
     pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> SourcedClient {
         let source = (!is_of_own_user(peer)).then(|| self.peers.hash_one(SourceGroup::of(peer)));
         SourcedClient { client: self.peer(peer, principal), source }

@@ -69,7 +69,8 @@ struct Tables {
 }
 
 impl Tables {
-    /// Removes entries without references. Returns their places in the object table.
+    /// Removes the entries that have no more references. Returns their indices and generations in
+    /// the object table.
     fn forget_all(&mut self, dropped: impl IntoIterator<Item = Dropped>) -> Vec<(u32, u32)> {
         let ipids = dropped.into_iter().flat_map(|dropped| dropped.ipids);
         let targets = ipids.map(|ipid| objref::split_ipid(&ipid).0);
@@ -85,7 +86,8 @@ impl Tables {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.data.remove(&target);
         let key = (entry.identity, entry.info.iid.to_u128());
-        // Marshaled data has an entry of its own besides the object's usual entry.
+        // If the entry is that of marshaled data, `targets` has the object's usual entry, which
+        // stays.
         if self.targets.get(&key) == Some(&target) {
             self.targets.remove(&key);
         }
@@ -100,8 +102,7 @@ impl Tables {
 
 /// The table of exported interface pointers, and the references to them.
 pub(crate) struct Exports {
-    /// The object table, which every dispatch reads, and which is written when entries are added or
-    /// removed.
+    /// The object table. Every dispatch reads it. It changes when entries are added or removed.
     pub(crate) table: SharedTable<Target>,
     oxid: u64,
     tables: Mutex<Tables>,
@@ -139,8 +140,8 @@ impl Exports {
         objref::ipid(target, self.oxid)
     }
 
-    /// Counts `refs` references for `holder` to an object's interface, and makes the entry if there
-    /// is none.
+    /// Counts `refs` public references for `holder` to an object's interface. Makes the entry if
+    /// there is none.
     pub(crate) fn add(
         &self,
         object: &IUnknown,
@@ -161,7 +162,8 @@ impl Exports {
     ) -> Result<Exported> {
         let added = self.enter(object, info, holder, refs)?;
         if let Client::Peer(_) = holder {
-            // The references expire without pings, and the janitor collects them.
+            // The janitor is woken because it must collect the references if they expire without
+            // pings.
             upkeep::wake();
         }
         Ok(added)
@@ -204,8 +206,8 @@ impl Exports {
         let oid = tables.oids.get(&identity).map_or(fresh, |known| known.0);
         if let Err(status) = tables.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
             drop(tables);
-            // The entry is removed like any other entry, since a client may have guessed its number
-            // and cached the target.
+            // The entry is removed in the usual way, which tells connections: a client may have
+            // guessed the number of the target and cached the target.
             drop(self.table.remove([(index, generation)]));
             return Err(refused(status));
         }
@@ -245,7 +247,7 @@ impl Exports {
         passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(|_| Error::new(code::E_OUTOFMEMORY, text))
     }
 
-    /// Notes that a process has connected.
+    /// Records that a process has connected.
     pub(crate) fn connected(&self, process: ClientNumber) {
         self.tables().references.connected(Client::Process(process));
     }
@@ -256,7 +258,7 @@ impl Exports {
         self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now())
     }
 
-    /// Releases references. An excess over the holder's references is ignored.
+    /// Releases public references. References that the holder does not have are ignored.
     pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
         self.release_refs(holder, batch.into_iter().map(|(target, refs)| (target, Refs::public(refs))));
     }

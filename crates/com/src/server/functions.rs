@@ -1,4 +1,5 @@
-//! The interfaces of functions that this process performs.
+//! The plain interfaces that this process performs. The object that performs a plain interface is
+//! its performer.
 
 use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
@@ -22,7 +23,7 @@ pub(crate) struct Entry {
     pub(crate) info: &'static InterfaceInfo,
 }
 
-/// The interfaces of functions that this process performs.
+/// The plain interfaces that this process performs, with their performers.
 #[derive(Default)]
 pub(crate) struct Functions(Mutex<HashMap<Key, Entry>>);
 
@@ -31,9 +32,10 @@ impl Functions {
         lock(&self.0)
     }
 
-    /// Returns the performer of an interface for an object UUID, which is 0 where the caller names
-    /// none. A registration for the object UUID takes precedence over the registration for all
-    /// objects. The minor version of the performer is at least the requested one (C706 4.2.4.5).
+    /// Returns the performer of a plain interface for an object UUID, which is 0 if the caller
+    /// names no object. A registration for the object UUID takes precedence over the registration
+    /// for all objects. The minor version of the performer is at least the requested one (C706
+    /// 4.2.4.5).
     ///
     /// # Errors
     ///
@@ -80,11 +82,10 @@ impl Functions {
     }
 }
 
-/// The prefix of names that denote interfaces of functions. Exported names never begin with this
-/// prefix.
+/// The prefix of names that denote plain interfaces. Exported names never begin with this prefix.
 pub(crate) const PREFIX: char = '/';
 
-/// Returns the name by which the performer of an interface is resolved.
+/// Returns the name by which clients find the performer of a plain interface.
 pub(crate) fn name_of(info: &InterfaceInfo, object: u128) -> String {
     let version = u32::from(info.version.0) << 16 | u32::from(info.version.1);
     format!("{PREFIX}{:x}/{version:x}/{object:x}", info.iid.to_u128())

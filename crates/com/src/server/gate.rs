@@ -16,8 +16,8 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::Window;
 use obvia_via::{Deadline, Error as ViError};
 
-/// The time that a client may take to introduce itself or to authenticate. When an optional
-/// authentication begins, the time begins anew.
+/// The time that a client may take to introduce itself or to authenticate. If the client begins an
+/// authentication that is not required, this time begins anew.
 const PATIENCE: Deadline = Deadline::after_secs(10);
 
 /// A connection that has not passed its gate.
@@ -89,8 +89,8 @@ impl Gate<'_> {
         };
         let Verdict { answer, proved, guard } = verifier.answer(leg).map_err(|why| {
             self.deny(Denial::Proof);
-            // The code is the same as over streams, where the client receives it as the answer to
-            // its first call.
+            // The client receives the same code as over a stream. Over a stream, the code is the
+            // answer to its first call.
             if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
         })?;
         // The guard is set before the answer is sent, since the client accepts only protected

@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct GroupClient {
     peer: Peer,
-    /// The OXID that was made up for each user. An entry is removed when its client is gone. Each
-    /// client has an association of the group, and the users of an association are limited, so the
-    /// entries are limited, too.
+    /// The OXID that was made up for each user. An entry is removed when its client is gone. The
+    /// number of entries is limited, since each client has an association of the group, and an
+    /// association has a limited number of users.
     users: Mutex<HashMap<Option<Arc<Principal>>, u64>>,
 }
 
@@ -27,11 +27,11 @@ impl GroupClient {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the group that a client asks for, or a new group where `wanted` is 0. `None` where
-    /// the group does not exist or belongs to another client.
+    /// Returns the group with the number `wanted`, or a new group if `wanted` is 0. `None` if the
+    /// group does not exist or belongs to another client process.
     pub(super) fn join(groups: &Groups<Self>, wanted: u32, peer: &Peer) -> Option<Arc<Group<Self>>> {
         if wanted == 0 {
-            // The number is no secret, but it should be hard to guess.
+            // The number of a group is no secret, but it should be hard to guess.
             let first = identity::draw().ok()? as u32;
             return Some(groups.found(Some(first), Self { peer: peer.clone(), users: Mutex::default() }));
         }
@@ -47,7 +47,7 @@ impl GroupClient {
         }
     }
 
-    /// Removes the user of a client that is gone.
+    /// Removes the user whose client, with this OXID, is gone.
     pub(super) fn forget(&self, oxid: u64) {
         self.users().retain(|_, known| *known != oxid);
     }

@@ -11,22 +11,22 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
-/// The greatest number of bytes of arguments, in all shares.
+/// The greatest number of bytes of arguments that all shares together hold.
 const MESSAGES_MAX: usize = 1 << 30;
-/// The least limit on the bytes of areas, in all shares. One host may have half of these bytes. The
-/// half is enough for two connections with the longest frames in both directions, and for one more
-/// area: while an area grows, the old and the new memory both count.
+/// The least value of [`areas_max`], in bytes. One host may have half of these bytes. The half is
+/// enough for two connections with the longest frames in both directions, and for one more area:
+/// while an area grows, the old and the new memory both count.
 const AREAS_LEAST: usize = 3 << 30;
 
-/// Returns the greatest number of bytes of areas in all shares: a quarter of the machine's memory,
-/// regardless of a container's limit.
+/// Returns the greatest number of bytes of areas that all shares together hold: a quarter of the
+/// machine's memory, but at least [`AREAS_LEAST`]. The limit of a container is not regarded.
 fn areas_max() -> usize {
     let system = sysinfo();
     let bytes = system.totalram.saturating_mul(u64::from(system.mem_unit));
     usize::try_from(bytes / 4).unwrap_or(usize::MAX).max(AREAS_LEAST)
 }
 
-/// The shares of hosts or users. A share lasts as long as a connection has it.
+/// The shares of hosts or users. A share exists as long as a connection refers to it.
 ///
 /// Areas have a limit of their own, so that they do not use up the memory for messages: an area
 /// lasts as long as its connection, even while the connection is idle.
@@ -57,9 +57,10 @@ impl<K: Eq + Hash> Shares<K> {
 
 /// The memory that one host or user holds.
 pub(super) struct Held {
-    /// The arguments of calls in several fragments, until the calls are over.
+    /// The bytes of arguments that arrive in several fragments. They are counted until the call
+    /// ends.
     pub(super) messages: Share,
-    /// The areas of virtual interfaces over networks.
+    /// The bytes of areas of virtual interfaces over networks.
     pub(super) areas: Share,
 }
 
@@ -77,7 +78,7 @@ impl Pool {
     }
 }
 
-/// The bytes in one share.
+/// The number of bytes that one host or user holds, within the limits of a pool.
 pub(super) struct Share {
     all: Arc<Pool>,
     own: AtomicUsize,
@@ -88,7 +89,8 @@ impl Share {
         Self { all: Arc::clone(all), own: AtomicUsize::new(0) }
     }
 
-    /// Takes bytes. Returns false if fewer bytes are left.
+    /// Takes `bytes` bytes from the share and the pool. Returns false, and takes none, if fewer are
+    /// left.
     pub(super) fn take(&self, bytes: usize) -> bool {
         if !add(&self.own, bytes, *self.all.most / 2) {
             return false;
@@ -106,7 +108,7 @@ impl Share {
         self.own.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Takes all bytes that one share may have, except for `left` bytes.
+    /// Takes so many bytes that `left` bytes of this share remain. The share must be empty.
     #[cfg(test)]
     pub(super) fn take_all_but(&self, left: usize) -> usize {
         let bytes = *self.all.most / 2 - left;
@@ -115,7 +117,7 @@ impl Share {
     }
 }
 
-/// Adds bytes to a count, unless their sum exceeds `most`. Returns whether they were added.
+/// Adds `bytes` to a count, unless the sum exceeds `most`. Returns whether they were added.
 fn add(count: &AtomicUsize, bytes: usize, most: usize) -> bool {
     let sum = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= most);
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
@@ -144,8 +146,8 @@ impl fmt::Debug for AreaBudget {
 impl Budget for AreaBudget {
     fn take(&self, bytes: usize) -> bool {
         let has_taken = self.held.areas.take(bytes);
-        // After a refusal, the sender asks for a shorter area. Only the first of several refusals
-        // in a row is logged.
+        // If an area is refused, the sender asks for a shorter one. Only the first of successive
+        // refusals is logged.
         if !self.is_refused.swap(!has_taken, Ordering::Relaxed) && !has_taken {
             access::log_refused_memory(self.peer.clone());
         }

@@ -20,8 +20,8 @@ fn socket_text(binding: &StringBinding) -> String {
 }
 
 impl Exporter {
-    /// Listens at a binding. Returns the binding with its actual endpoint, in the form for other
-    /// processes.
+    /// Listens at a binding. Returns the binding with the actual endpoint, in the form in which
+    /// other processes get it.
     pub(crate) fn listen(&'static self, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
@@ -73,10 +73,10 @@ impl Exporter {
         Ok(binding)
     }
 
-    /// Returns the bindings by which a peer that reaches this process at the address `local` can
-    /// call this process with at least this protection. Where the program listens on no such
-    /// binding, the process listens on a port that the system chooses, since the holder of a
-    /// reference must be able to call.
+    /// Returns the bindings by which a peer can call this process with at least the protection
+    /// `least`. `local` is the address at which the peer reaches this process. If the program
+    /// listens on no such binding, this function listens on a port that the system chooses, since
+    /// the holder of a reference must be able to call.
     pub(crate) fn bindings(&'static self, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Network| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
@@ -108,9 +108,10 @@ impl Exporter {
         heard(self.network())
     }
 
-    /// Opens endpoints for objects that are called over virtual interfaces. Opens `endpoint` if it
-    /// is not empty. Otherwise opens an endpoint of `ncacn_vi_udp` at each address at which this
-    /// process listens on TCP, but on no virtual interface. Thus no new address becomes reachable.
+    /// Opens endpoints for objects that are called over virtual interfaces. If `endpoint` is not
+    /// empty, opens only this endpoint. Otherwise opens an endpoint of `ncacn_vi_udp` at each
+    /// address at which this process listens on TCP, but on no virtual interface. Thus no new
+    /// address becomes reachable.
     pub(crate) fn listen_over_vi(&'static self, endpoint: &str) -> Result<()> {
         let heard = self.network().bindings(None);
         // The greatest level of any listener applies to all bindings.
@@ -134,8 +135,8 @@ impl Exporter {
         {
             let leads_there = |way: &StringBinding| way.address == address || ANY.contains(&way.address.as_str());
             if !over_vi.iter().any(leads_there) && !opened.contains(&address) {
-                // If an endpoint cannot be opened, there is no further attempt: calls use another
-                // binding.
+                // If an endpoint cannot be opened, this process does not try again. Calls then use
+                // other bindings.
                 let binding = protected(StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"), least);
                 let _ = binding.map(|binding| self.listen(binding));
                 opened.push(address);
@@ -144,8 +145,8 @@ impl Exporter {
         Ok(())
     }
 
-    /// Listens so that clients which reach this host by a binding over TCP reach this process at
-    /// the same address and with no less protection. If the process has no such endpoint yet, the
+    /// Makes this process reachable for clients that reach this host by a binding over TCP: at the
+    /// same address, and with no less protection. If the process has no such endpoint yet, the
     /// system chooses the port.
     pub(crate) fn listen_like(&'static self, binding: &StringBinding) -> Result<()> {
         // The lock is held until the process listens, so that no other thread opens the same

@@ -1,8 +1,8 @@
 //! The connections of local processes in setup, whose clients have neither introduced themselves
 //! nor bound. Each connection takes a thread and some descriptors. Processes of this process's own
 //! user and of the superuser may have as many connections as the kernel permits, since they can end
-//! this process anyway. The connections of another user share memory for arguments as long as they
-//! last.
+//! this process anyway. All connections of one other user have a common share of the memory for
+//! arguments, during and after their setup.
 
 use super::entrance::Abandon;
 use super::held::{Held, Shares};
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The greatest number of counted connections in setup, of all users together. One user may have
-/// all of these connections while no other user needs one, so that many processes of a user can
+/// all of these connections as long as no other user needs one. Thus many processes of one user can
 /// connect at once.
 pub(super) const MAX: usize = 256;
 /// The time after which a connection in setup yields its place to a newcomer whose user has equally
 /// many connections in setup. If the newcomer's user has fewer, the connection yields at once.
 const YIELDS_AFTER: Duration = Duration::from_millis(750);
 
-/// The error for a connection without a place.
+/// The error for a connection that exceeds the limit on connections in setup.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
@@ -38,7 +38,7 @@ pub(super) struct LocalSetups(Mutex<Places>);
 #[derive(Default)]
 struct Places {
     next: u64,
-    /// The connections, the oldest first.
+    /// The connections in setup, the oldest first.
     pending: BTreeMap<u64, Pending>,
     /// The memory that clients take up.
     shares: Shares<u32>,
@@ -51,8 +51,8 @@ struct Pending {
 }
 
 impl LocalSetups {
-    /// Counts a connection of this user's process until its setup ends. Returns `None` for a user
-    /// that has no limit.
+    /// Counts a connection of a process of `user` until the setup of the connection ends. Returns
+    /// `None` if the user has no limit: for the user of this process and for the superuser.
     ///
     /// # Errors
     ///
@@ -78,7 +78,8 @@ impl LocalSetups {
 }
 
 impl Places {
-    /// Returns the newcomer's number, and the connection that has to end for it.
+    /// Adds a connection of `user`. Returns its number, and the connection that has to end for it,
+    /// if any.
     fn enter(
         &mut self,
         user: u32,
@@ -92,8 +93,8 @@ impl Places {
         Ok((number, old))
     }
 
-    /// Removes the oldest connection of the users with the most connections, for a newcomer of
-    /// `user`.
+    /// Removes and returns the oldest of the connections of those users that have the most
+    /// connections. It makes room for a new connection of `user`.
     fn evict(&mut self, user: u32, now: Instant) -> Option<Arc<dyn Abandon>> {
         let mut counts = HashMap::<u32, usize>::new();
         self.pending.values().for_each(|pending| *counts.entry(pending.user).or_default() += 1);
@@ -107,18 +108,19 @@ impl Places {
     }
 }
 
-/// A connection that is counted as in setup until its setup ends, or this value is dropped.
+/// A connection in setup. It is counted until its setup ends or this value is dropped.
 pub(crate) struct LocalSetup {
     setups: &'static LocalSetups,
     number: u64,
-    /// Whether the connection was still counted when its setup ended. Empty until then.
+    /// Whether the connection was still counted when its setup ended. Empty until the setup ends.
     has_kept: OnceLock<bool>,
-    /// The memory that all clients of this client's user take up.
+    /// The share of memory that all clients of this client's user use together.
     pub(super) held: Arc<Held>,
 }
 
 impl LocalSetup {
-    /// Ends the setup. Returns false if the connection has yielded to another one before.
+    /// Ends the setup. Returns false if the connection has yielded its place to another connection
+    /// before.
     pub(super) fn leave(&self) -> bool {
         *self.has_kept.get_or_init(|| {
             // The connection is dropped while the lock is not held.
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// A connection that notes its end.
+    /// A connection that records whether it was abandoned.
     #[derive(Default)]
     struct Connection(AtomicBool);
 
@@ -184,8 +186,8 @@ mod tests {
         }
         assert!(honest.iter().all(|number| places.pending.contains_key(number)));
         assert!(!places.pending.contains_key(&numbers[0]));
-        // In the end, the users with the most connections have equally many, and yield no place to
-        // each other.
+        // Connections enter until one is refused. The users with the most connections then have
+        // equally many, and yield no place to each other.
         while enter(&mut places, 1003, now).is_ok() {}
         assert!(
             [1000, 1001, 1002].iter().all(|user| {

@@ -1,4 +1,4 @@
-//! The frames of calls that the process performs itself, and the answers of all calls.
+//! The frames of the calls that the runtime performs itself, and the answers to all calls.
 
 use super::caller::{Caller, caller, take_back_sent};
 use crate::protocol::frame::aligned;
@@ -17,8 +17,8 @@ pub(crate) fn serve<'b>(
     body(call).unwrap_or_else(fault)
 }
 
-/// Returns the answer of a call that was not performed, or whose results cannot be sent. Takes back
-/// the references in the results.
+/// Returns a fault as the answer to a call that was not performed, or whose results cannot be sent.
+/// Takes back the references in the results.
 #[cold]
 #[inline(never)]
 pub(crate) fn fault(status: Status) -> Answer {
@@ -80,7 +80,8 @@ pub(crate) fn answer(
     Ok(results(code::S_OK, length))
 }
 
-/// Returns the answer for a frame that ends with an array that the method lends.
+/// Returns the answer as [`results`] does, without padding. The last array in the frame is one that
+/// the method lends.
 #[inline(always)]
 pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
     Answer::results(result.0.cast_unsigned(), length)

@@ -1,4 +1,4 @@
-//! The identity of a client, and its presence: a connection that counts for the client.
+//! The identity of a client, and the presence of a client: a connection that is counted for it.
 
 use super::clients::{Arrival, End, Entered};
 use super::exporter::Exporter;
@@ -61,7 +61,7 @@ impl Challenge {
 pub(crate) struct Presence {
     exporter: &'static Exporter,
     entered: Entered,
-    /// The valid proof with which the client has introduced itself, if any.
+    /// The proof with which the client has introduced itself, if the proof is valid.
     proof: Option<MarkProof>,
     is_lost: AtomicBool,
     /// Whether the connection is admitted: the caller's principal owns the client.
@@ -94,7 +94,8 @@ impl Presence {
         // The kernel vouches for a process of this host.
         let is_process = matches!(peer, Peer::Process { .. });
         let mut presence = Self::enter(exporter, || Ok(oxid), &arrival, is_process)?;
-        // The client may have left meanwhile, so that the connection belongs to a new client.
+        // If the client whose mark was proved has left before the connection entered, the
+        // connection belongs to a new client, and the proof does not count.
         presence.proof = proved.filter(|(mark, _)| *mark == presence.entered.mark).map(|(_, proof)| proof);
         Ok(presence)
     }
@@ -112,7 +113,7 @@ impl Presence {
         Self::enter(exporter, oxid, &arrival, true)
     }
 
-    /// Enters a connection, and admits it at once if `is_admitted`: see
+    /// Enters a connection, and admits it at once if `is_admitted` is true: see
     /// [`Clients::enter`](super::clients::Clients::enter).
     fn enter(
         exporter: &'static Exporter,
@@ -156,8 +157,8 @@ impl Presence {
         self.entered.number
     }
 
-    /// Returns the identity of the client. `is_foreign` is true if the client has not introduced
-    /// itself.
+    /// Returns the identity of the client. The caller states in `is_foreign` whether the client has
+    /// not introduced itself.
     pub(crate) fn identity(&self, is_foreign: bool) -> Identity {
         Identity { oxid: self.oxid(), number: Some(self.number()), is_foreign }
     }
@@ -192,8 +193,8 @@ impl Drop for Presence {
         // The objects are dropped while no lock is held.
         drop(gone);
         if has_gone || exporter.clients().is_lost(number) {
-            // The janitor must expire a lost client later. A client that is gone may also have been
-            // a server of this process; the janitor ends the link to it.
+            // The janitor must remove a lost client when its time is over. A client that is gone
+            // may also have been a server of this process; the janitor ends the link to it.
             upkeep::wake();
         }
     }
@@ -294,7 +295,8 @@ mod tests {
         let holder = Client::Process(number);
         let target = exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target;
         drop(presence);
-        // The last connection has woken the janitor. Nothing wakes it when the process ends.
+        // The end of the last connection has woken the janitor. The end of the process will not
+        // wake it.
         std::thread::sleep(Duration::from_millis(200));
         assert!(exporter.clients().is_lost(number) && exports.get(target).is_ok());
         child.kill().unwrap();

@@ -15,14 +15,15 @@ use std::sync::{Arc, OnceLock};
 /// A function that performs calls of a target.
 pub(crate) type Perform = fn(&mut ServerCall<'_>) -> Answer;
 
-/// The state that services keep for an association, which ends with the association.
+/// The state that services keep for an association. It ends with the association.
 pub(crate) type AssociationState = OnceLock<Box<dyn Any + Send + Sync>>;
 
 /// The services of a process for its peers.
 pub(crate) trait Services: Sync {
-    /// Returns the function that performs calls of a target of the runtime's own; `None` for all
-    /// other targets. Entries of the object table never have generation 0. Some targets are valid
-    /// only on associations (`has_relay`), since only the relay of an association names them.
+    /// Returns the function that performs calls of one of the runtime's own targets, whose
+    /// generation is 0; `None` for targets in the object table, whose generation is never 0. Some
+    /// of the runtime's targets are valid only on associations (`has_relay`), since only the relay
+    /// of an association names them.
     fn performer(&self, target: TargetId, has_relay: bool) -> Option<Perform>;
 
     /// Returns the outcome of a presentation context for an interface of the services; `None` for
@@ -34,8 +35,8 @@ pub(crate) trait Services: Sync {
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
     /// Performs a call that arrives over an association and needs no target; `None` for all other
-    /// calls. `note` counts the call, and may refuse it. `client` is the peer, and the address at
-    /// which the peer reaches this process.
+    /// calls. `note` records the call; if it returns an error, the call is refused. `client` is the
+    /// peer, and the address at which the peer reaches this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,

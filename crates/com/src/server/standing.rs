@@ -8,13 +8,13 @@ use obvia_rpc::status::Status;
 
 /// The way in which a connection is counted.
 pub(crate) enum Standing {
-    /// A connection from a network has a place as long as it lasts.
+    /// A connection from a network. It has a place at the entrance as long as it exists.
     Remote(Place),
-    /// A connection of another user's process is counted until its client has introduced itself or
-    /// bound.
+    /// A connection of another user's process. It is counted as a local setup until its client has
+    /// introduced itself or bound.
     Local(LocalSetup),
-    /// No count: the client runs as the server's own user or as the superuser, or the connection
-    /// is part of an association, which has a standing of its own.
+    /// The connection is not counted: the client runs as the server's own user or as the superuser,
+    /// or the connection is part of an association, which itself has a standing.
     Uncounted,
 }
 
@@ -24,7 +24,8 @@ impl Standing {
         setup.map_or(Self::Uncounted, Self::Local)
     }
 
-    /// Returns the memory that the client shares with others of its host or user, if it is limited.
+    /// Returns the share of memory that the clients of the client's host or user use together, if
+    /// there is a limit.
     pub(super) fn held(&self) -> Option<&Held> {
         match self {
             Self::Remote(place) => Some(&place.held),
@@ -33,7 +34,7 @@ impl Standing {
         }
     }
 
-    /// Notes that the client has bound, introduced itself or authenticated.
+    /// Records that the client has bound, introduced itself or authenticated.
     pub(super) fn is_bound(&self) {
         match self {
             Self::Remote(place) => place.is_bound(),
@@ -42,12 +43,12 @@ impl Standing {
         }
     }
 
-    /// Notes that the client makes a permitted call. Takes no lock after the first call.
+    /// Records that the client makes a permitted call. Takes no lock after the first call.
     ///
     /// # Errors
     ///
-    /// [`Status::SERVER_TOO_BUSY`] if the connection has yielded to another one: the call must not
-    /// run, since the connection is about to end.
+    /// [`Status::SERVER_TOO_BUSY`] if the connection has yielded its place to another connection.
+    /// The call must not run then, since the connection is about to end.
     pub(super) fn note_call(&self) -> Result<(), Status> {
         let has_place = match self {
             Self::Remote(place) => place.has_called(),

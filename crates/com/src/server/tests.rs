@@ -53,7 +53,7 @@ fn relayed(relay: Idle) -> Window {
     window::relayed(Box::new(relay), &window::Options::default()).unwrap()
 }
 
-/// Returns the removal of a target that the connection of this window has copied.
+/// Removes a target of which the connection of this window has a copy. Returns the removal.
 fn removal(table: &SharedTable<u32>, window: &Window) -> Removed<u32> {
     let (index, generation) = table.insert(7);
     let watch = table.watch(window.alarm());
@@ -103,7 +103,7 @@ fn removals_wake_only_the_connections_that_have_copies() {
     assert!(idle.iter().all(|watch| watch.valid() == 0));
 }
 
-/// A target that records, when it is dropped, how often a connection has been woken.
+/// A target. When it is dropped, it records how often a connection has been woken before.
 struct Recorder {
     woken: Arc<AtomicUsize>,
     at_drop: Arc<AtomicUsize>,
@@ -115,7 +115,7 @@ impl Drop for Recorder {
     }
 }
 
-/// The drop of a target may take long, or panic.
+/// The drop of a target can take long or panic, so connections must be woken before it.
 #[test]
 #[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
 fn connections_are_woken_before_removed_targets_are_dropped() {
@@ -137,8 +137,8 @@ fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
     let (ended, is_ended) = mpsc::channel();
     let table = Arc::new(SharedTable::default());
     let window = Arc::new(Mutex::new(None));
-    // The connection ends as soon as its alarm rings, and its end removes targets, as the end of a
-    // client's last connection does.
+    // The connection ends as soon as its alarm rings. When it ends, targets are removed, as at the
+    // end of a client's last connection.
     let closing = Arc::clone(&window);
     let woken = Box::new(move || {
         let window = closing.lock().unwrap().take();

@@ -15,7 +15,7 @@ use obvia_via::window::Peer;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The state of the management interface and of the endpoint map.
+/// The state of the two interfaces: the counters of the management interface, and the endpoint map.
 #[derive(Default)]
 pub(crate) struct OwnInterfaces {
     map: Mutex<Option<Arc<EndpointMap>>>,
@@ -59,7 +59,8 @@ impl OwnInterfaces {
         self.map.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens an endpoint map. `None` where one is open already.
+    /// Makes this process the mapper of its host by an empty endpoint map. `None` if it has an
+    /// endpoint map already.
     pub(crate) fn open(&self) -> Option<Arc<EndpointMap>> {
         let mut map = self.map();
         if map.is_some() {
@@ -68,13 +69,14 @@ impl OwnInterfaces {
         Some(Arc::clone(map.insert(Arc::default())))
     }
 
-    /// Closes the endpoint map.
+    /// Removes the endpoint map, so that this process is no longer the mapper.
     pub(crate) fn close(&self) {
         self.map().take();
     }
 }
 
-/// A connection that can register endpoints. The endpoints are removed when the connection ends.
+/// The right of a connection to register endpoints. The endpoints are removed when this value is
+/// dropped with the connection.
 pub(crate) struct Membership {
     map: Arc<EndpointMap>,
     registrant: Registrant,
@@ -94,8 +96,8 @@ impl Drop for Membership {
     }
 }
 
-/// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
-/// interfaces.
+/// Returns the outcome of a presentation context for the management interface, or for the interface
+/// of the endpoint map if this process is the mapper; `None` for all other interfaces.
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     let is_one = match context.interface {
         mgmt::INTERFACE => true,
@@ -105,9 +107,10 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     is_one.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces; `None` for all other interfaces. `note` counts the
-/// call, and may refuse it. If the peer is a process of this user, its first call of the endpoint
-/// map makes its [`Membership`].
+/// Performs a call of the management interface or of the endpoint map; `None` for all other
+/// interfaces. `note` records the call; if it returns an error, the call is refused. If the peer
+/// runs as this user or as the superuser, its first call of the endpoint map makes its
+/// [`Membership`].
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
@@ -126,8 +129,8 @@ pub(crate) fn perform(
             if let Err(status) = note() {
                 return Some(Err(status));
             }
-            // A peer of this user is connected through a Unix socket, which closes when the peer's
-            // process ends.
+            // A peer that can register endpoints is connected through a Unix socket. The socket
+            // closes when the peer's process ends.
             let registrant = is_of_own_user(peer)
                 .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
                 .and_then(|state| state.downcast_ref::<Membership>())
@@ -144,7 +147,8 @@ pub(crate) fn perform(
 /// Returns the interfaces of this process for clients that are not obvia processes.
 fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     let mut all: Vec<_> = runtime.functions().all().into_iter().map(|(info, _)| binding::syntax_of(info)).collect();
-    // An interface that several objects perform has adjacent entries.
+    // An interface that is registered for several object UUIDs has several entries, which are
+    // adjacent.
     all.dedup();
     all.extend(OwnInterfaces::of(runtime).map().is_some().then_some(epm::INTERFACE));
     all.push(mgmt::INTERFACE);

@@ -7,14 +7,14 @@ use windows_core::{GUID, IInspectable, IUnknown, Interface};
 /// IAgileObject, the interface of objects that any thread may use.
 pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
-/// The interface of Rust objects whose type the Rust compiler has checked: the vtable of an
-/// interface of an IDL file exists only for types that are `Send`, `Sync` and `'static`. The
-/// interface has no methods of its own.
+/// The interface of Rust objects whose type the Rust compiler has checked. Such an object has an
+/// interface of an IDL file, and the vtable of such an interface exists only for types that are
+/// `Send`, `Sync` and `'static`. The interface has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
 
 pub(crate) mod sealed {
     pub trait Sealed: Sized {
-        /// Returns a copy. Fails if an object in the value belongs to a thread.
+        /// Returns a copy of the value. Fails if an object in the value belongs to a thread.
         fn shared(&self) -> crate::types::error::Result<Self>;
     }
 }
@@ -45,8 +45,8 @@ pub struct Agile<T>(
     T,
 );
 
-// SAFETY: by the invariant any thread may use and drop the value: it is an interface pointer, or it
-// owns values and such pointers.
+// SAFETY: by the invariant, any thread may use and drop the objects in the value. The value is an
+// interface pointer, or owns data and interface pointers.
 unsafe impl<T> Send for Agile<T> {}
 // SAFETY: by the invariant any thread may use the objects, and by COM's rules several threads may
 // call such objects at once. Values are not changed through `&`.

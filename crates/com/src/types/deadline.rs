@@ -12,20 +12,20 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_secs(5);
 const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
 thread_local! {
-    /// The limit on the thread's own calls, if any.
+    /// The time limit that was set for calls of this thread, if any.
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
-    /// Whether the limit in `DEADLINE` was set by the program, or by the runtime within a limit of
-    /// the program. Only such limits are sent to callees.
+    /// Whether the program has set the limit in `DEADLINE`, or the runtime has set it while a limit
+    /// of the program was in effect. Only such limits are sent to callees.
     static IS_SAID: Cell<bool> = const { Cell::new(false) };
-    /// The deadline of the call that this thread performs, if its caller sent one.
+    /// The deadline that the caller of the call that this thread performs has sent, if any.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
     /// The function that makes this thread's next call take the slow path through `prepare`. The
     /// initial function does nothing: the thread has no channel yet.
     static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
 }
 
-/// Runs `calls` with another limit on the time of each call of this thread. Calls made by a method
-/// end by [`caller_deadline`] even where the limit is later.
+/// Runs `calls` with another limit on the time of each call of this thread. If a method makes the
+/// calls, they end by [`caller_deadline`] even if this limit ends later.
 ///
 /// # Example
 ///
@@ -60,7 +60,8 @@ pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }
 
-/// Sets the function that makes this thread's next call take the slow path through `prepare`.
+/// Sets the function that [`prepare_again`] calls on this thread. It makes the next call take the
+/// slow path through `prepare`.
 pub(crate) fn set_prepare(prepare: fn()) {
     PREPARE.set(prepare);
 }
@@ -78,8 +79,8 @@ pub(crate) fn limit_to(end: Option<Instant>) {
     }
 }
 
-/// Replaces the thread's own limit, and whether the program has set it. Returns the previous
-/// values.
+/// Replaces the time limit for calls of this thread, and the flag whether the program has set it.
+/// Returns the previous values.
 fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
     let before = (DEADLINE.replace(own.0), IS_SAID.replace(own.1));
     if before != own {
@@ -139,8 +140,9 @@ pub(crate) fn of_thread() -> Deadline {
     }
 }
 
-/// Verifies, before a call is sent, that its deadline has not passed. The transport looks at the
-/// clock only if no response is there yet, so a quick response would hide that the call was late.
+/// Verifies, before a call is sent, that its deadline has not passed. The transport reads the clock
+/// only while it waits for a response. A quick response would thus hide that the deadline had
+/// passed.
 ///
 /// # Errors
 ///
@@ -153,9 +155,9 @@ pub(crate) fn check_in_time(deadline: Deadline) -> Result<()> {
 }
 
 /// Returns the deadline that calls of this thread send to their callees: the limit set by
-/// [`with_timeout`] or [`with_deadline`], or the deadline of the performed call, whichever is
-/// earlier. `None` if neither is set. [`DEFAULT_TIMEOUT`] limits calls of this process, but is
-/// never sent.
+/// [`with_timeout`] or [`with_deadline`], or the deadline of the call that this thread performs,
+/// whichever is earlier. `None` if neither is set. [`DEFAULT_TIMEOUT`] limits calls of this
+/// process, but is never sent.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
     match (DEADLINE.get().filter(|_| IS_SAID.get()), INHERITED.get()) {
@@ -172,7 +174,7 @@ fn sooner(own: Deadline, end: Instant) -> Deadline {
     }
 }
 
-/// The limit of the current thread, evaluated when a wait begins.
+/// The time limit of the thread that waits. It is determined when the wait begins.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadLimit;
 

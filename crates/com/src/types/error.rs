@@ -50,7 +50,7 @@ pub mod code {
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
     /// The object is not registered with its exporter (CO_E_OBJNOTREG).
     pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
-    /// The marshaled object is gone, or the process of an object in an argument is gone
+    /// The marshaled object is gone, or the process that has an object in an argument is gone
     /// (CO_E_OBJNOTCONNECTED).
     pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
     /// The connection or the connection point does not exist (CONNECT_E_NOCONNECTION).
@@ -130,7 +130,7 @@ pub mod code {
     pub const REGDB_E_IIDNOTREG: HRESULT = HRESULT(0x8004_0155_u32.cast_signed());
     /// The IID of a late-bound call is not IID_NULL (DISP_E_UNKNOWNINTERFACE).
     pub const DISP_E_UNKNOWNINTERFACE: HRESULT = HRESULT(0x8002_0001_u32.cast_signed());
-    /// The object has no such member, or the member cannot be used that way.
+    /// The object has no such member, or the member cannot be used as the caller requests.
     pub const DISP_E_MEMBERNOTFOUND: HRESULT = HRESULT(0x8002_0003_u32.cast_signed());
     /// An argument names an unknown parameter, or a parameter that already has an argument. As the
     /// value of a VARIANT: the argument is omitted.
@@ -305,7 +305,7 @@ impl From<HRESULT> for Error {
 
 thread_local! {
     /// The error that was left last on this thread. A method of a vtable returns only an HRESULT.
-    /// The method leaves the whole error here, and the wrapper of the call takes it.
+    /// The method therefore leaves the whole error here, and the caller's wrapper takes it.
     static LAST: RefCell<Option<PendingError>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
     static CONNECTION: RefCell<Option<ThreadConnection>> = const { RefCell::new(None) };
@@ -318,20 +318,20 @@ struct ThreadConnection {
     user: Option<u32>,
 }
 
-/// Sets the connection whose calls this thread performs, and the peer of the calls.
+/// Records the connection whose calls this thread performs from now on, and the user of its peer.
 pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let user = if let Peer::Process { uid, .. } = peer { Some(*uid) } else { None };
     let entered = ThreadConnection { connection: connection.clone(), user };
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
-/// Leaves this thread without a connection whose calls it performs.
+/// Records that this thread performs no connection's calls any more.
 pub(crate) fn quit() {
     let _ = CONNECTION.try_with(|own| own.replace(None));
 }
 
-/// Whether the calls that this thread performs, or performed last, come from a process of the same
-/// user. True for a thread that has performed no calls.
+/// Whether the calls that this thread performs, or performed last, come from a process of the user
+/// of this process. True for a thread that has performed no calls.
 pub fn is_own_user() -> bool {
     let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))
@@ -343,15 +343,15 @@ fn current_call() -> Option<u64> {
     CONNECTION.try_with(|own| own.borrow().as_ref()?.connection.attended()).ok().flatten()
 }
 
-/// An error that was left for a caller on this thread.
+/// An error that was left on a thread for the caller of a method.
 struct PendingError {
     error: Error,
     /// The call that the thread performed when the error was left.
     call: Option<u64>,
 }
 
-/// Runs `look` with the error that was left. Returns `None` on an ending thread whose thread-local
-/// variable is destroyed.
+/// Runs `look` with the error that was left last on this thread, if any. Returns `None` on an
+/// ending thread whose thread-local variable is destroyed.
 fn with_last<R>(look: impl FnOnce(&mut Option<PendingError>) -> R) -> Option<R> {
     LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
@@ -360,7 +360,8 @@ fn with_last<R>(look: impl FnOnce(&mut Option<PendingError>) -> R) -> Option<R> 
 #[cold]
 pub(crate) fn leave(error: Error) -> HRESULT {
     let code = error.code;
-    // Calls that succeed do not clear the error, since that would cost instructions in every call.
+    // The error is stored with the number of the call: calls that succeed do not clear it, since
+    // that would cost instructions in every call.
     let call = current_call();
     with_last(|last| *last = Some(PendingError { error, call }));
     code
@@ -371,8 +372,8 @@ pub(crate) fn result_of(done: Result<()>) -> HRESULT {
     done.map_or_else(leave, |()| code::S_OK)
 }
 
-/// A failed HRESULT whose [`Error`] was left on the thread. It fits a register, for the fast path
-/// of a call.
+/// A failed HRESULT whose [`Error`] was left on the thread. The value fits a register, as the fast
+/// path of a call needs.
 #[derive(Debug)]
 pub struct Failed(HRESULT);
 
@@ -405,12 +406,12 @@ impl From<Failed> for Error {
     }
 }
 
-/// Returns the HRESULT of the error that was left last.
+/// Returns the HRESULT of the error that was left last on this thread.
 pub(crate) fn last_code() -> HRESULT {
     with_last(|last| last.as_ref().map(|left| left.error.code)).flatten().unwrap_or(code::E_UNEXPECTED)
 }
 
-/// Drops the error that was left.
+/// Drops the error that was left on this thread, if any.
 pub(crate) fn forget() {
     with_last(Option::take);
 }
@@ -453,9 +454,9 @@ pub(crate) fn invalid_reply() -> Error {
     Error::new(code::RPC_E_INVALID_DATA, "the reply's frame does not match the interface")
 }
 
-/// Returns the fault for an object that cannot be passed. RPC_E_DISCONNECTED is replaced, since as
-/// a fault it means that the called object is gone and that the arguments have not been read: see
-/// [`Status::is_before_arguments`].
+/// Returns the fault for an object that cannot be passed. The code RPC_E_DISCONNECTED is replaced.
+/// As a fault, it would mean that the called object is gone and that the arguments have not been
+/// read: see [`Status::is_before_arguments`].
 pub(crate) fn fault_of(error: &Error) -> Status {
     let code = if error.code() == code::RPC_E_DISCONNECTED { code::CO_E_OBJNOTCONNECTED } else { error.code() };
     Status(code.0.cast_unsigned())

@@ -26,8 +26,8 @@ impl SourceGroup {
 }
 
 /// Returns the host to which limits attribute the peers at an address. The zone of an address is
-/// ignored. [`Host::NONE`] for a text that is no IP address: the address of another network, or the
-/// empty address of a peer that has disconnected already.
+/// ignored. [`Host::NONE`] for a text that is no IP address, such as an address of another kind of
+/// network, or the empty address of a peer that has already disconnected.
 pub(crate) fn counted(address: &str) -> Host {
     let ip = address.split_once('%').map_or(address, |(ip, _)| ip);
     ip.parse::<IpAddr>().map_or(Host::NONE, |ip| Host::from(ip).counted())

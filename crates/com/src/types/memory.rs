@@ -12,8 +12,8 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
-/// The least size of an allocation in bytes. A smaller allocation need not be aligned for every
-/// value.
+/// The least size of an allocation in bytes. The C library need not align a smaller allocation for
+/// every type.
 const LEAST: usize = 16;
 
 /// Allocates memory for a value that one side of a call allocates and the other side frees. The
@@ -28,7 +28,7 @@ pub fn allocate(bytes: usize) -> Result<*mut c_void> {
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
-/// Allocates zeroed memory of the C library. Untouched pages cost no memory.
+/// Allocates zeroed memory of the C library. Pages that are never written cost no memory.
 ///
 /// # Errors
 ///
@@ -69,14 +69,14 @@ pub unsafe fn vtable<'a, V>(object: *mut c_void) -> &'a V {
 /// # Safety
 ///
 /// `first` must be null, or readable for `count` elements for `'a`, and no code may write them
-/// meanwhile.
+/// during `'a`.
 #[inline(always)]
 pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }
     // SAFETY: the pointer is not null. The caller promises that `count` elements are readable for
-    // `'a`, and that no code writes them meanwhile.
+    // `'a`, and that no code writes them during `'a`.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 

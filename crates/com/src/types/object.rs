@@ -36,14 +36,16 @@ impl Count {
         count
     }
 
-    /// Returns a reference to the object's weak reference source, or null for another IID.
+    /// Returns a reference to the object's weak reference source if `iid` is that of
+    /// IWeakReferenceSource, and otherwise null.
     ///
     /// # Safety
     ///
     /// `identity` must be that of the object.
     unsafe fn query(&self, iid: &GUID, identity: *mut c_void) -> *mut c_void {
-        /// The lock under which an object's weak reference source is made. If two threads make the
-        /// source at once, windows-core 0.100 releases the object in the second thread.
+        /// The lock under which an object's weak reference source is made. Without it, if two
+        /// threads made the source at once, windows-core 0.100 would release the object in the
+        /// second thread.
         static FIRST: Mutex<()> = Mutex::new(());
         if *iid != IWeakReferenceSource::IID {
             return ptr::null_mut();
@@ -53,7 +55,7 @@ impl Count {
         unsafe { self.0.query(iid, identity) }
     }
 
-    /// Whether there is only one reference.
+    /// Whether the object has only one reference.
     pub fn is_one(&self) -> bool {
         self.0.is_one()
     }
@@ -95,7 +97,7 @@ pub unsafe fn release<T>(object: *mut T, count: impl FnOnce(&T) -> &Count) -> u3
     left
 }
 
-/// Whether an object answers a query for an interface with the pointer of its identity.
+/// Whether a query for this interface returns the pointer that is the object's identity.
 pub fn is_identity(iid: &GUID) -> bool {
     [IUnknown::IID, IAgileObject::IID].contains(iid)
 }
@@ -178,7 +180,7 @@ macro_rules! hierarchy {
             impl ::core::convert::From<$interface> for $base {
                 #[inline]
                 fn from(value: $interface) -> Self {
-                    // SAFETY: as above.
+                    // SAFETY: as in the conversion of references above.
                     unsafe { ::core::mem::transmute(value) }
                 }
             }

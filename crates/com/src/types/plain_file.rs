@@ -73,8 +73,8 @@ mod tests {
     use rustix::process::Uid;
     use std::os::unix::fs::{PermissionsExt, chown};
 
-    /// A program that runs with the rights of another user must not trust a file of its caller,
-    /// since the caller chose the environment of the program.
+    /// A program can run with the rights of another user than its caller. It must not trust a file
+    /// of the caller, since the caller has chosen the environment of the program.
     #[test]
     fn plain_files_must_belong_to_the_effective_user() {
         if !rustix::process::geteuid().is_root() {

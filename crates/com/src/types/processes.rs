@@ -63,12 +63,13 @@ mod tests {
         let process = watch(child.id()).unwrap().unwrap();
         assert!(!has_ended(&process));
         child.kill().unwrap();
-        // The parent has not waited for the killed process yet.
+        // The process is still a zombie here: its parent has not waited for it yet.
         while !has_ended(&process) {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        // Another process may get the id from now on.
+        // From now on, another process can get the id. The descriptor still shows the end of the
+        // first process.
         assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
     }
 

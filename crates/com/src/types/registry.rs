@@ -51,8 +51,8 @@ pub struct Description {
 }
 
 /// The compiler's description of an interface: one `static` for each interface, in the generated
-/// module. Calls use the vtable and the stubs of the description, so only generated code may make
-/// one.
+/// module. Calls use the vtable and the stubs of the description, so only generated code may make a
+/// description.
 // Invariant: the description meets the requirements of `new`.
 pub struct InterfaceInfo {
     description: Description,
@@ -122,12 +122,12 @@ pub unsafe trait Remote: Interface {
 /// A registered interface.
 struct Known {
     info: &'static InterfaceInfo,
-    /// The name of a different interface of this process with the same IID.
+    /// The name of another interface of this process that has the same IID, if there is one.
     rival: Option<&'static str>,
 }
 
 static KNOWN: RwLock<Option<HashMap<u128, Known>>> = RwLock::new(None);
-/// Whether any interface has a rival.
+/// Whether two interfaces of this process have the same IID.
 static HAS_RIVALS: AtomicBool = AtomicBool::new(false);
 
 /// Registers the interfaces of an IDL file, so that objects can be queried for them.
@@ -173,8 +173,8 @@ pub(crate) fn set_own(interfaces: impl IntoIterator<Item = &'static InterfaceInf
     OWN.get_or_init(|| interfaces.into_iter().collect());
 }
 
-/// Rejects an IID that two interfaces of this process have, since their vtables must not be
-/// confused.
+/// Returns an error for an IID that two interfaces of this process have, since their vtables must
+/// not be confused.
 pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
     if !HAS_RIVALS.load(Ordering::Acquire) {
         return Ok(());
@@ -200,8 +200,8 @@ pub(crate) fn register_module(info: &'static InterfaceInfo) {
 }
 
 /// Registers all interfaces of an interface's file, because callers may query objects of this
-/// interface for the others. Does nothing for an interface that is called by frames: its
-/// description may come from a server, and must not be used for other servers.
+/// interface for the other interfaces of the file. Does nothing for an interface that is called by
+/// frames: its description may come from a server, and must not be used for other servers.
 pub(crate) fn register_for_calls(info: &'static InterfaceInfo) {
     if !info.by_frames {
         register_module(info);
@@ -233,7 +233,8 @@ pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
 pub(crate) fn plan(info: &'static InterfaceInfo) -> Option<&'static Plan> {
     static PLANS: Mutex<BTreeMap<usize, Option<&'static Plan>>> = Mutex::new(BTreeMap::new());
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    // The plan may be leaked, because its description lives as long as the program.
+    // The plan is leaked on purpose: there is one for each description, and descriptions live as
+    // long as the program.
     let read = || Plan::read(info.ndr).map(|plan| &*Box::leak(Box::new(plan)));
     *plans.entry((&raw const *info).addr()).or_insert_with(read)
 }

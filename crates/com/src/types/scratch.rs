@@ -5,19 +5,20 @@ use std::any::Any;
 use std::cell::RefCell;
 
 thread_local! {
-    /// The memory for arguments, kept from call to call so that calls do not allocate.
+    /// The memory for arguments. It is kept after a call, so that later calls do not allocate.
     static ARGUMENTS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-    /// The elements that the thread's last method lent and that exceeded the room for them.
+    /// The elements that the thread's last method has lent, if they did not fit into the caller's
+    /// room.
     static LENT: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
 }
 
-/// The greatest length, in bytes, of the memory for arguments that a thread keeps. The first call
-/// that needs no more than this length shortens longer memory to this length.
+/// The greatest length, in bytes, of the memory for arguments that a thread keeps. If the memory is
+/// longer, the next call that needs no more than this length shortens it to this length.
 const KEPT: usize = 4 << 20;
 
-/// Returns the address of the word `start` of the memory for arguments. `frame` returns the length
-/// of the call's frame in bytes; the memory is longer. The address is valid until [`give_back`], or
-/// the next call with `start` 0.
+/// Returns the address of the word `start` of the memory for arguments. If `start` is 0, a new call
+/// begins: the memory is made longer than the call's frame, whose length in bytes `frame` returns.
+/// The address is valid until [`give_back`], or until the next call with `start` 0.
 ///
 /// # Panics
 ///

@@ -5,7 +5,7 @@ use obvia_via::Error as ViError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The pause after a failure of a listener, until its thread accepts or receives again.
+/// The pause after a listener has failed to accept or to receive, until it tries again.
 pub(crate) const BREATHER: Duration = Duration::from_millis(50);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -21,12 +21,13 @@ pub(crate) fn set_work(work: fn()) {
 pub(crate) fn start() {
     let Some(work) = WORK.get() else { return };
     START.call_once(|| {
-        // Without the thread, references are given back when the process ends.
+        // If the thread cannot be started, references are given back only when the process ends.
         let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
     });
 }
 
-/// Wakes the janitor: references wait to be given back, or a peer has ended.
+/// Wakes the janitor, since there is work for it: references are to be given back, or a peer has
+/// ended.
 pub(crate) fn wake() {
     start();
     let mut pending = lock(&PENDING);

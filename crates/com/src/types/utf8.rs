@@ -10,10 +10,10 @@ use std::mem::MaybeUninit;
 /// stack.
 const SMALL_MAX: usize = 256;
 
-/// The room for the copy of an argument that ends in a zero.
+/// The room for a copy of a string argument. The copy ends in a zero.
 pub struct Utf8Room {
     small: [MaybeUninit<u8>; SMALL_MAX],
-    /// The copy if it is too long for the stack.
+    /// The copy, if it is too long for `small`.
     large: Vec<u8>,
 }
 
@@ -47,8 +47,8 @@ impl Utf8Room {
     }
 }
 
-/// Verifies that a string does not contain a zero, which would end the string too early for the
-/// receiver. `name` is the parameter's name.
+/// Verifies that a string does not contain a zero. For the receiver, the string would end there.
+/// `name` is the parameter's name.
 ///
 /// # Errors
 ///
@@ -74,11 +74,11 @@ fn contains_zero(name: &str) -> Error {
 /// # Safety
 ///
 /// `first` must be null or end in a zero, and be valid for `'a`, and no code may write the string
-/// meanwhile.
+/// during `'a`.
 pub unsafe fn utf8_argument<'a>(first: *const u8, name: &str) -> Result<Option<&'a str>> {
     // SAFETY: the caller promises that `first` is null or ends in a zero, and that no code writes
-    // the string meanwhile. Peers cannot write it either: stubs copy strings from shared memory to
-    // memory of this process before they call a method.
+    // the string during `'a`. Peers cannot write it either: stubs copy strings from shared memory
+    // to memory of this process before they call a method.
     let bytes = unsafe { text(first) };
     bytes.map(CStr::to_str).transpose().map_err(|wrong| not_utf8(name, wrong))
 }
@@ -127,7 +127,7 @@ mod tests {
         for length in [0, 1, 254, 255, 256, 257, 5000] {
             let text = "x".repeat(length);
             assert_eq!(sent(&text), text.as_bytes(), "{length}");
-            // A character of three bytes begins at each position near the end of the room.
+            // In turn, a character of three bytes begins at each position near the end of the room.
             let text = format!("{text}\u{20ac}");
             assert_eq!(sent(&text), text.as_bytes(), "{length} and 3");
         }

@@ -24,7 +24,7 @@ pub struct InstantiationInfo {
 }
 
 impl InstantiationInfo {
-    /// Asks for interfaces of an object of a class.
+    /// Makes a request for interfaces of an object of a class.
     pub fn new(class: GUID, iids: Vec<GUID>) -> Self {
         Self { class, context: 0, flags: 0, iids, version: ComVersion::OURS }
     }
@@ -99,7 +99,8 @@ impl Body for SpecialProperties {
         let partition = Some(from.guid("guidPartition")?).filter(|_| has_partition);
         from.u32("dwPRTFlags")?;
         let (context, flags) = (from.u32("dwOrigClsctx")?, from.u32("dwFlags")?);
-        // The remaining bytes are reserved: 36 in one form, 32 in the other.
+        // The bytes after these fields are reserved: 36 bytes in one form of the structure, 32 in
+        // the other form.
         Ok(Self { logon, has_logon, authn_level, partition, context, flags })
     }
 
@@ -136,7 +137,8 @@ impl Body for InstanceInfo {
         let (has_table, has_storage) = (from.pointer("ifdROT")?, from.pointer("ifdStg")?);
         let file = if has_file { Some(from.text("fileName")?) } else { None };
         if has_table {
-            // The reference to the running object table precedes the storage, and is ignored.
+            // The reference to the running object table (ifdROT) precedes the storage. Servers
+            // ignore this reference.
             read_reference(from, "ifdROT")?;
         }
         let storage = if has_storage { Some(read_reference(from, "ifdStg")?) } else { None };
@@ -356,7 +358,7 @@ pub struct OutInterface {
     pub reference: Option<Vec<u8>>,
 }
 
-/// PropsOutInfo (2.2.22.2.9): the references.
+/// PropsOutInfo (2.2.22.2.9): the references to the wanted interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PropsOutInfo {
     /// The wanted interfaces in the order of the request; at least one.

@@ -3,27 +3,29 @@
 use super::Client;
 use std::collections::{HashMap, VecDeque};
 
-/// The greatest number of moved clients that are remembered for one client. The oldest is forgotten
-/// first.
+/// The greatest number of former clients that are remembered for the client to which their
+/// references have moved. The oldest is forgotten first.
 pub(super) const MERGED_MAX: usize = 64;
 
-/// Clients whose references have moved, each with the client that has them now. Releases may still
-/// name the former client.
+/// The clients whose references have moved, each with the client that has the references now. Calls
+/// that release references can still name the former client.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     heirs: HashMap<Client, Client>,
-    /// The moved clients of each heir, the oldest first.
+    /// For each client to which references have moved, the former clients of these references, the
+    /// oldest first.
     // Invariant: the lists contain exactly the entries of `heirs`.
     moved: HashMap<Client, VecDeque<Client>>,
 }
 
 impl Merged {
-    /// Returns the client that has the references of a moved client; `None` for any other client.
+    /// Returns the client to which the references of `client` have moved; `None` if they have not
+    /// moved.
     pub(super) fn heir(&self, client: Client) -> Option<Client> {
         self.heirs.get(&client).copied()
     }
 
-    /// Records that the references of a client have moved.
+    /// Records that the references of the client `from` have moved to the client `to`.
     pub(super) fn add(&mut self, from: Client, to: Client) {
         if let Some(former) = self.heirs.insert(from, to) {
             self.moved.entry(former).or_default().retain(|moved| *moved != from);

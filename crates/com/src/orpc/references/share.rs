@@ -7,20 +7,21 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use windows_core::GUID;
 
-/// The entries of one client.
+/// The interface pointers to which one client has references, and the client's ping sets.
 #[derive(Debug, Default)]
 pub(super) struct Share {
     pub(super) ipids: HashSet<GUID>,
     pub(super) sets: HashSet<u64>,
-    /// The number of objects in the client's sets. An object counts once in each set.
+    /// The number of objects in the client's ping sets. An object counts once for each set that
+    /// contains it.
     pub(super) pinged: usize,
     /// The client that passed the first references on to this client, until this client is
     /// connected.
     pub(super) giver: Option<SourcedClient>,
 }
 
-/// Returns the entries of a client, which are made if the client is new. At most `most` clients can
-/// have entries.
+/// Returns the entries of a client. Makes empty entries for a new client, if fewer than `most`
+/// clients have entries.
 pub(super) fn share(shares: &mut HashMap<Client, Share>, most: usize, client: Client) -> Result<&mut Share, Status> {
     let count = shares.len();
     match shares.entry(client) {

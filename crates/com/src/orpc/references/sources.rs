@@ -1,20 +1,20 @@
-//! Clients with the users or hosts behind them, and the counts of each user and host.
+//! Clients with their users or hosts, and counts for each client and each user or host.
 
 use super::{Client, SourceLimits};
 use obvia_rpc::counts::Counts;
 
-/// A client and its source. All clients of one source share limits.
+/// A client and its source: the client's user or host. All clients of one source share limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcedClient {
     /// The client.
     pub client: Client,
-    /// A number for the user or host behind the client. One user or host can appear as many
-    /// clients. `None` if the clients of its user share no limit.
+    /// A number for the client's user or host, since one user or host can appear as many clients.
+    /// `None` if the clients of this user share no limit.
     pub source: Option<u64>,
 }
 
-/// The number of entries of one kind, such as sets, that clients have made: for each client and for
-/// each source.
+/// The number of entries of one kind, such as sets, that clients have made: counted for each
+/// client, and for each source of clients.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SourceCounts {
     by_client: Counts<Client>,

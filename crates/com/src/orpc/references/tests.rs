@@ -14,7 +14,7 @@ use windows_core::GUID;
 
 const ALICE: Client = Client::Peer(1);
 const BOB: Client = Client::Peer(2);
-/// A process whose end is reported.
+/// An obvia process, whose end is reported.
 const CAROL: Client = process(1);
 const OK: Status = Status(0);
 
@@ -22,7 +22,7 @@ const fn process(number: u64) -> Client {
     Client::Process(ClientNumber::new(number))
 }
 
-/// Returns a client without a source.
+/// Returns a client whose user or host is not counted.
 fn alone(client: Client) -> SourcedClient {
     SourcedClient { client, source: None }
 }
@@ -249,7 +249,8 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
     let mut last = 100;
-    // Each client passes references on until it is refused. Returns the number of its receivers.
+    // Lets a client pass references on until a receiver is refused. Returns the number of the
+    // client's receivers.
     let mut pass_on_all = |tables: &mut References, client: u64, source| {
         let giver = SourcedClient { client: Client::Peer(client), source };
         let mut pass_on = || {
@@ -261,7 +262,8 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
         passed
     };
     assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, Some(1))), [4, 4, 0, 0]);
-    // Clients without a source have only the limit of one client and the limit of all receivers.
+    // For clients whose user or host is not counted, only two limits hold: that of one client and
+    // that of all receivers.
     assert_eq!([7, 8, 9].map(|client| pass_on_all(&mut tables, client, None)), [4, 4, 0]);
     // A client that connects gets references, although the limit on receivers is reached.
     tables.hand_out(7, ipid(70), process(50), Refs::public(1), now).unwrap();
@@ -301,7 +303,8 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
     assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
-    // The drop of a client also drops the record of the clients whose references it has taken over.
+    // When a client is dropped, the tables also forget the clients whose references have moved to
+    // it.
     assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
 }
 
@@ -358,8 +361,8 @@ impl Random {
 struct HonestClient {
     client: Client,
     plan: PingPlan,
-    /// The references that the client has, regardless of the client that received them first: IPID
-    /// to OID and count.
+    /// The references that the client really has, by IPID: the OID and the count. The server may
+    /// count these references for another client, which has passed them on.
     owned: HashMap<GUID, (u64, u64)>,
     is_alive: bool,
     /// The time at which the client last passed a reference on.
@@ -386,7 +389,8 @@ impl HonestClient {
         }
     }
 
-    /// Returns one of the client's interface pointers, if any, and some of the references to it.
+    /// Returns one of the client's interface pointers, if any, with the OID and a number of
+    /// references: some or all of the client's references to the pointer.
     fn some(&self, random: &mut Random) -> Option<(GUID, u64, u64)> {
         let mut all: Vec<_> = self.owned.iter().collect();
         all.sort_by_key(|(ipid, _)| ipid.to_u128());
@@ -484,7 +488,8 @@ impl Simulation {
                     self.hand_on(who, other, ipid, oid, count);
                 }
             }
-            // A client that has passed a reference on lives until the receiver has pinged.
+            // A client that has passed a reference on does not end before the receiver has pinged
+            // the object.
             10 if self.people[who].handed_on.is_none_or(|at| at + seconds(300) < now) && self.random.below(8) == 0 => {
                 self.people[who].is_alive = false;
                 let is_noticed = matches!(client, Client::Process(_));
@@ -497,8 +502,8 @@ impl Simulation {
         }
     }
 
-    /// Passes references from one client to another. Processes tell the server at once, peers do
-    /// not.
+    /// Passes references from one client to another. If one of the clients is an obvia process, the
+    /// server learns of this at once. Otherwise the server does not learn of it.
     fn hand_on(&mut self, from: usize, to: usize, ipid: GUID, oid: u64, count: u64) {
         let (giver, taker, refs) = (self.people[from].client, self.people[to].client, Refs::public(count));
         let (is_silent, now) = (matches!((giver, taker), (Client::Peer(_), Client::Peer(_))), self.now);
@@ -514,7 +519,7 @@ impl Simulation {
         self.people[to].take(ipid, oid, count, now);
     }
 
-    /// Makes arbitrary calls as a client without references.
+    /// Makes arbitrary calls as a malicious client, which has no references.
     fn lie(&mut self) {
         let liar = Client::Peer(100 + self.random.below(2));
         let number = 1 + self.random.below(self.numbers + 1);
@@ -584,7 +589,8 @@ fn random_clients_neither_lose_nor_leak_references() {
             simulation.act();
             simulation.step();
         }
-        // At the end some clients release their references, and others just end.
+        // At the end some clients release their references. Other clients end without releasing
+        // them.
         for at in 0..simulation.people.len() {
             while simulation.people[at].is_alive
                 && simulation.random.below(50) != 0
@@ -602,7 +608,8 @@ fn random_clients_neither_lose_nor_leak_references() {
                 simulation.note_dropped(dropped);
             }
         }
-        // A set whose last ping has emptied it expires after the period of patience.
+        // A set that its last ping has emptied expires when its client has been silent for the time
+        // `patience`.
         for _ in 0..200 {
             simulation.step();
         }
@@ -627,7 +634,7 @@ fn ping_plans_contain_the_changes_since_the_last_ping() {
     let at = now + seconds(30);
     assert_eq!(plan.next(at), complex(0, 1, &[7], &[]));
     assert_eq!((plan.next(at), plan.due()), (None, None));
-    // Without an answer the ping is repeated with another number.
+    // If no answer arrives, the ping is repeated with another sequence number.
     plan.answered(None, at);
     let at = at + seconds(30);
     assert_eq!(plan.next(at), complex(0, 2, &[7], &[]));

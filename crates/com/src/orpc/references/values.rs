@@ -30,7 +30,8 @@ pub enum Client {
     /// Another peer, by a number other than 0 that distinguishes it from other peers. It is alive
     /// as long as it pings.
     Peer(u64),
-    /// The serving process itself, for the unmarshalers of table-marshaled data. It does not ping.
+    /// The serving process itself, which holds the references to marshaled data that does not
+    /// expire without pings. It does not ping.
     Table,
 }
 
@@ -73,16 +74,17 @@ impl Default for Pinging {
 pub struct Limits {
     /// The greatest number of objects.
     pub objects: usize,
-    /// The greatest number of clients that hold references. Each set raises this limit by one, so
-    /// clients that have sets but no references do not use it up.
+    /// The greatest number of clients that hold references. Each ping set raises this limit by one,
+    /// so that clients with ping sets but without references do not use it up.
     pub clients: usize,
-    /// The greatest number of clients that received references from others and are not connected
-    /// yet.
+    /// The greatest number of receivers: clients that got references from other clients and are not
+    /// connected yet.
     pub receivers: usize,
-    /// The greatest number of such receivers whose first references one client has passed on.
+    /// The greatest number of receivers, as in `receivers`, that got their first references from
+    /// one client.
     pub receivers_per_client: usize,
-    /// The greatest number of such receivers whose first references the clients of one user or host
-    /// have passed on.
+    /// The greatest number of receivers, as in `receivers`, that got their first references from
+    /// the clients of one user or host.
     pub receivers_per_source: usize,
     /// The greatest number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
@@ -92,19 +94,19 @@ pub struct Limits {
     pub sets_per_source: usize,
     /// The greatest number of ping sets of one client.
     pub sets_per_client: usize,
-    /// The greatest number of objects in all ping sets of one client. An object counts once in each
-    /// set.
+    /// The greatest number of objects in all ping sets of one client. An object counts once for
+    /// each set that contains it.
     pub pinged_per_client: usize,
 }
 
 impl Limits {
-    /// Returns the limits on receivers.
+    /// Returns the limits on the number of receivers.
     pub fn of_receivers(&self) -> SourceLimits {
         let Self { receivers_per_client: per_client, receivers_per_source: per_source, receivers: all, .. } = *self;
         SourceLimits { per_client, per_source, all }
     }
 
-    /// Returns the limits on sets.
+    /// Returns the limits on the number of ping sets.
     pub fn of_sets(&self) -> SourceLimits {
         let Self { sets_per_client: per_client, sets_per_source: per_source, sets: all, .. } = *self;
         SourceLimits { per_client, per_source, all }
@@ -120,7 +122,7 @@ impl Default for Limits {
             receivers_per_client: 1 << 10,
             receivers_per_source: 1 << 12,
             interfaces_per_client: 1 << 16,
-            // A quarter of the identifiers, which have 16 bits.
+            // A quarter of the identifiers of ping sets, which have 16 bits.
             sets: 1 << 14,
             sets_per_source: 1 << 13,
             sets_per_client: 64,
@@ -184,7 +186,7 @@ pub struct Dropped {
 /// The answer to a ComplexPing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingAnswer {
-    /// The set: a new one where the ping named none.
+    /// The identifier of the set: of a new set if the ping named no set.
     pub set: u64,
     /// 0 for success, or an error. If only some objects could not be added, all other changes have
     /// been made.
@@ -192,7 +194,7 @@ pub struct PingAnswer {
 }
 
 impl Dropped {
-    /// Merges the entries that belong to the same object.
+    /// Combines the values for the same object into one value.
     pub(super) fn merged(dropped: Vec<Self>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let mut places: HashMap<u64, usize> = HashMap::new();
@@ -212,7 +214,8 @@ impl Dropped {
     }
 }
 
-/// Whether a sequence number precedes a known one (MS-DCOM 3.1.2.5.1.3). The numbers wrap around.
+/// Whether the sequence number of a ping is older than the last known number (MS-DCOM 3.1.2.5.1.3).
+/// Sequence numbers wrap around.
 pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
     sequence < known && known - sequence < 1 << 15
 }

@@ -21,7 +21,8 @@ use windows_core::HRESULT;
 
 const ORDERS: [ByteOrder; 2] = [ByteOrder::Little, ByteOrder::Big];
 
-/// Verifies that a value survives encoding and decoding, and that no shorter form can be decoded.
+/// Verifies that a value is the same after encoding and decoding, and that no shorter part of the
+/// encoded bytes can be decoded.
 fn round_trips<T: PartialEq + std::fmt::Debug, E: std::fmt::Debug>(
     value: &T,
     write: impl Fn(&T, &mut Encoder<'_>),
@@ -54,7 +55,7 @@ fn orpc_headers_round_trip() {
     body_round_trips(&OrpcThis::new(CID));
     body_round_trips(&OrpcThis { extents: extents(), ..OrpcThis::new(CID) });
     body_round_trips(&OrpcThat { flags: 3, extents: extents() });
-    // With and without extents the next field is at a multiple of 8.
+    // The field after the header is at a multiple of 8, whether the header has extents or not.
     let length = |this: OrpcThis| this.encode(ByteOrder::Little).unwrap().len();
     assert_eq!(length(OrpcThis::new(CID)), 32);
     assert_eq!(length(OrpcThis { extents: extents(), ..OrpcThis::new(CID) }) % 8, 0);
@@ -302,7 +303,7 @@ fn activation_properties_round_trip() {
     assert!(Properties::from_request(&bytes).is_err());
 }
 
-/// A class that is no standard property.
+/// The class of a property that the standard does not define.
 const OTHER: windows_core::GUID = IID;
 
 #[test]

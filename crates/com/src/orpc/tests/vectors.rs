@@ -58,8 +58,8 @@ fn objrefs_agree_with_impacket() {
     }
 }
 
-/// Verifies that a call agrees with the bytes of a vector, in both directions. If `has_this`, an
-/// ORPCTHIS precedes the arguments.
+/// Verifies that a call is decoded from the bytes of a vector, and is encoded as these bytes. If
+/// `has_this` is true, an ORPCTHIS precedes the arguments.
 fn check<C: Calls + PartialEq + std::fmt::Debug>(name: &str, call: &C, has_this: bool) {
     let theirs = vector(name);
     let from = &mut Decoder::new(&theirs, ByteOrder::Little);

@@ -26,7 +26,7 @@ pub struct Passing {
     pub iid: GUID,
     /// The destination of the reference.
     pub context: Context,
-    /// The manner of unmarshaling.
+    /// The manner in which the reference is unmarshaled.
     pub flags: Flags,
 }
 
@@ -52,7 +52,8 @@ pub trait Marshaler: Send + Sync + 'static {
     /// If the object cannot be marshaled.
     fn marshal(&self, passing: &Passing) -> Result<Vec<u8>>;
 
-    /// Unmarshals an object from data. The sender may have sent arbitrary bytes.
+    /// Unmarshals an object from data. The data comes from another process and can be arbitrary
+    /// bytes.
     ///
     /// # Errors
     ///
@@ -247,7 +248,7 @@ pub fn register_unmarshaler(
     Ok(UnmarshalerRegistration(class))
 }
 
-/// Whether the runtime itself handles references of a class.
+/// Whether the runtime itself unmarshals the references of a class.
 fn is_own(class: &GUID) -> bool {
     [STANDARD, ViReference::CLASS].contains(class)
 }
@@ -266,7 +267,7 @@ pub(super) fn find(class: &GUID) -> Result<IMarshal> {
     guarded(|| make())
 }
 
-/// Returns the marshaler of an object of this process, if it has one.
+/// Returns the IMarshal of an object of this process, if the object has that interface.
 pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
     if is_proxy(object) { None } else { object.cast().ok() }
 }
@@ -300,7 +301,8 @@ fn marshal_where(
     is_wanted: impl FnOnce(GUID) -> bool,
 ) -> Result<Option<Vec<u8>>> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(None) };
-    // The object's marshaler identifies the interface by its IID only.
+    // The object's marshaler gets only the IID of the interface. The registered description is
+    // found by this IID.
     registry::register_module(info);
     let interface = query(object, info)?;
     let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
@@ -319,7 +321,7 @@ fn marshal_where(
     Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
 }
 
-/// Disconnects other processes by an object's own marshaler, where it has one.
+/// Disconnects an object from other processes by its own marshaler, if it has one.
 pub(crate) fn disconnect(object: &IUnknown) -> Result<()> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
     // SAFETY: by the contract of IMarshal. The method takes no pointer.

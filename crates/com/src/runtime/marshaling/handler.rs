@@ -45,8 +45,8 @@ impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
     }
 }
 
-/// The key of an object of another process: the process's OXID, the identifier of the process state
-/// that its links share, and the OID.
+/// The key of an object of another process: the OXID of the process, the identifier of the state
+/// that all links to the process share, and the OID.
 type Object = (u64, usize, u64);
 
 type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
@@ -65,7 +65,7 @@ struct Handlers {
     made: HashMap<Object, ObjectHandler>,
     /// The object of each handler, by the handler's identity.
     objects: HashMap<usize, Object>,
-    /// The number of handlers at which the next sweep takes place.
+    /// The number of handlers at which dead handlers are removed next.
     room: usize,
 }
 
@@ -166,18 +166,20 @@ fn handled_by(object: &IUnknown) -> Option<(GUID, IUnknown)> {
     let handlers = handlers.as_ref()?;
     let at = handlers.objects.get(&identity)?;
     let made = handlers.made.get(at).filter(|made| made.identity == identity)?;
-    // Another object may be at the address of a handler that is gone.
+    // The upgrade shows that the handler is alive. Otherwise `object` is another object at the
+    // former address of a handler that is gone.
     drop(made.handler.upgrade()?);
     Some((made.class, proxy::find(&*made.link.upgrade()?, at.2)?))
 }
 
-/// Returns the object to marshal: the proxy behind a handler, or the object itself.
+/// Returns the object to marshal: for a handler, the proxy for its object; otherwise the object
+/// itself.
 pub(crate) fn unwrapped(object: &IUnknown) -> IUnknown {
     handled_by(object).map_or_else(|| object.clone(), |(_, proxy)| proxy)
 }
 
-/// Returns the handler for the object behind a proxy: the existing one, or a new one. Returns the
-/// proxy itself if this process has not registered the class.
+/// Returns the handler for the object that a proxy represents: the existing handler, or a new one.
+/// Returns the proxy itself if this process has not registered the class.
 pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let Some(imported) = look_behind(&proxy) else { return Ok(proxy) };
     let object = (imported.link.oxid(), imported.link.process(), imported.oid);

@@ -1,4 +1,4 @@
-//! The calls for marshaled data.
+//! The calls between runtimes for marshaled data.
 
 use crate::protocol::objref::Exported;
 use crate::protocol::own_calls::{REFS_PER_QUERY, guid_from, target_from};

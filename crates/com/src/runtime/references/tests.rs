@@ -32,7 +32,8 @@ impl IConnectionPointContainer_Impl for Container_Impl {
     }
 }
 
-/// Returns a reference to a new object of this process, counted for the client behind a link.
+/// Returns a reference to a new object of this process, counted for the client at the other end of
+/// a link.
 fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {
     runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, runtime.receiver_behind(link)).unwrap()
 }
@@ -134,15 +135,15 @@ fn references_are_counted_for_no_client_that_has_left() {
     assert_eq!(refused, Some(code::RPC_E_DISCONNECTED));
     let Client::Process(number) = left else { panic!("a process has a number") };
     assert_eq!(runtime.exports().held_by(number), 0);
-    // The reference to pass on is counted for the client that is behind the link after the first
-    // client has left.
+    // The first client has left. The reference is therefore counted for the client that now is at
+    // the link's other end.
     let (receiver, made) = runtime.marshal_for(&link, left, &object, &UNKNOWN_INFO).unwrap();
     assert!(receiver != left && runtime.is_there(receiver));
     runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);
     forget(receiver);
 }
 
-/// Returns a caller that has the client number of the process behind a link.
+/// Returns a caller that has the client number of the process at the other end of a link.
 fn caller_behind(runtime: &'static Runtime, link: &Link) -> Arc<Caller> {
     let exporter = runtime.exporter();
     let Client::Process(number) = runtime.receiver_behind(link) else { panic!("a process has a number") };
@@ -165,8 +166,8 @@ fn a_caller_names_only_objects_to_which_it_has_references_or_which_it_may_call()
     let named = |sender: Sender<'_>| runtime.unmarshal(&forged, &UNKNOWN_INFO, sender).map_err(|error| error.code());
     caller_behind(runtime, &link).enter();
     assert_eq!(named(Sender::Caller), Err(code::E_ACCESSDENIED));
-    // The check does not apply to a reference in the result of a call that this thread makes
-    // meanwhile.
+    // While the method runs, this thread can make a call itself. The check does not apply to a
+    // reference in the result of that call.
     assert_eq!(named(Sender::Callee(None)).as_ref(), Ok(&object));
     let given = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
     assert_eq!((given.target, named(Sender::Caller).as_ref()), (forged.target, Ok(&object)));
@@ -227,8 +228,8 @@ fn a_third_process_cannot_state_a_false_interface_of_a_target() {
     let forged = ObjRef { iid: stated.iid, ..unknown };
     caller_behind(runtime, &third).enter();
     assert_eq!(from(Sender::Caller, &forged), Err(code::RPC_E_INVALID_OBJREF));
-    // A true statement of the third process is confirmed. A statement of the object's own process
-    // is believed.
+    // If a third process states the true interface, the object's process confirms it. A statement
+    // of the object's own process is believed without a question.
     let (known, target) = (given(), given().target);
     assert_eq!(from(Sender::Caller, &known).map(drop), Ok(()));
     caller_behind(runtime, &link).enter();

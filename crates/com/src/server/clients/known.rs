@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The greatest number of further origins of a client. The oldest leaves first.
+/// The greatest number of sources in `Known::further`. The oldest source is removed first.
 pub(super) const FURTHER_MAX: usize = 8;
 
 /// A client: its verified properties and the number of its connections.
@@ -22,7 +22,8 @@ pub(super) struct Known {
     pub(super) mark: MarkNumber,
     /// The source of the first connection.
     first: Source,
-    /// The other sources of connections that have proved the client's mark, the newest last.
+    /// The sources of later connections with other origins, which have proved the client's mark.
+    /// The newest is last.
     further: VecDeque<Source>,
     sources: SourceGroup,
     /// The principal that has proved to own the process, if any.
@@ -30,15 +31,16 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections, and the number of admitted connections. A connection is not
-    /// admitted while its principal has not proved to own the process, or if it belongs to another
-    /// principal.
+    /// The number of all connections.
     pub(super) count: usize,
+    /// The number of admitted connections. A connection is not admitted while its principal has not
+    /// proved to own the process, or if the process belongs to another principal.
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
     /// client.
     pub(super) to_return: Vec<(TargetId, u32)>,
-    /// The time at which the client was last given references, other than in responses.
+    /// The time at which the client was last given references. References in responses do not
+    /// count.
     pub(super) given: Option<Instant>,
     // Invariant: `None` while a connection is admitted. If `Some`, `Register::lost` has the client
     // under `Lost::since`.
@@ -55,19 +57,19 @@ pub(super) struct Source {
     local: Option<String>,
 }
 
-/// The number from which a client's mark and the mark's key are computed. The connections that
-/// outlive the state of a client get another number. A principal that proves later to own the
-/// process then has a mark that the former owner does not know.
+/// The number from which a client's mark and the mark's key are computed. When the state of a
+/// client ends, its remaining connections get another number. If a principal proves later to own
+/// the process, its mark is then not known to the former owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MarkNumber(pub(super) u64);
 
-/// The state of a lost client.
+/// The loss of a client.
 pub(super) struct Lost {
     /// The time from which the client's patience counts: the time of the loss, or the time at which
     /// a process of this host was last given references.
     pub(super) since: Instant,
     /// The descriptor of the client's process, if the process runs on this host. The end of the
-    /// process ends the client. `None` also if this process could open no descriptor.
+    /// process ends the client. `None` also if this process could not open the descriptor.
     pub(super) process: Option<OwnedFd>,
 }
 
@@ -96,8 +98,8 @@ impl Known {
         self.sources().any(|source| matches!(source.origin, Origin::Process(_)))
     }
 
-    /// Returns the loss of a process of this host that was given references less than `patience`
-    /// ago, if the process lives.
+    /// Returns the value with which this client becomes lost, if it is a living process of this
+    /// host that was given references less than `patience` ago.
     pub(super) fn given_lately(&self, now: Instant, patience: Duration) -> Option<Lost> {
         let given = self.given.filter(|given| now.saturating_duration_since(*given) < patience)?;
         let process = self.sources().rev().find_map(|source| match source.origin {
@@ -144,8 +146,8 @@ impl Known {
         true
     }
 
-    /// Ends the state of the client. The connections that are not admitted get another mark.
-    /// Returns the loss, if the client was lost.
+    /// Ends the state of the client. `mark` is the new mark of its connections that are not
+    /// admitted. Returns the former value of `lost`.
     pub(super) fn end(&mut self, mark: MarkNumber) -> Option<Lost> {
         self.mark = mark;
         self.owner = None;
@@ -155,10 +157,10 @@ impl Known {
         self.lost.take()
     }
 
-    /// Whether a connection with this origin belongs to the client without a proof of its own.
-    /// There are two cases: the client's first connection has the same origin, or the origin is a
-    /// process of this host that has proved the mark on an earlier connection. The kernel
-    /// identifies such a process.
+    /// Whether a connection with this origin belongs to the client even if the connection does not
+    /// prove the mark. There are two cases: the client's first connection has the same origin, or
+    /// the origin is a process of this host that has proved the mark on an earlier connection. The
+    /// kernel identifies such a process.
     pub(super) fn needs_no_proof(&self, origin: &Origin) -> bool {
         let is_process = matches!(origin, Origin::Process(_));
         self.first.origin == *origin || is_process && self.further.iter().any(|source| source.origin == *origin)

@@ -18,21 +18,24 @@ use std::time::{Duration, Instant};
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
-/// The greatest number of processes that are expected because peers have named them. One
-/// process can be expected at up to [`SAME_OXID_MAX`] places.
+/// The number of expected processes at which peers can name no further ones. A process counts once
+/// for each place at which it is expected; there are at most [`SAME_OXID_MAX`] places for one OXID.
 const EXPECTED_MAX: usize = 1 << 14;
 
 /// The time for which references of an expected process are kept while clients at other places
-/// claim its OXID. One of them may be the process, at an address that this process does not know.
+/// claim its OXID. One of these clients may be the expected process, at an address that this
+/// process does not know.
 pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The greatest number of lost clients, in all and of one [`SourceGroup`].
+/// The greatest number of lost clients, in all.
 pub(super) const LOST_MAX: usize = 1024;
+/// The greatest number of lost clients of one [`SourceGroup`].
 pub(super) const LOST_BY_GROUP_MAX: usize = 64;
-/// The greatest number of references and states that are kept for all lost clients, and for the
-/// lost clients of one group of sources. The total equals one client's maximum of interface
-/// pointers plus its maximum of states.
+/// The greatest number of references and states that are kept for all lost clients together: as
+/// many interface pointers and states as a single client may have.
 const KEPT_MAX: usize = 1 << 17;
+/// The greatest number of references and states that are kept for the lost clients of one
+/// [`SourceGroup`].
 pub(super) const KEPT_BY_GROUP_MAX: usize = KEPT_MAX / 2;
 
 /// The clients, and the processes that are expected as clients.
@@ -43,7 +46,7 @@ pub(super) struct Register {
     /// The client numbers by OXID.
     // Invariant: each number in `known` or `expected` is here once.
     numbers: HashMap<u64, Vec<ClientNumber>>,
-    /// The client number that was given last.
+    /// The last number that was used as a client number or a mark number.
     last: u64,
     /// The number of changes. After each change, a search can find another client.
     pub(super) changes: u64,
@@ -51,17 +54,18 @@ pub(super) struct Register {
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
 }
 
-/// A process that is expected to connect, since it was given references.
+/// A process that was given references before it has connected.
 pub(super) struct Expected {
     pub(super) oxid: u64,
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
-    /// Whether only peers have given the process references. If so, the process raises the limits
-    /// of clients by one; otherwise the limits do not hold at its place.
+    /// Whether only peers have given references to the process. If this is true, the process raises
+    /// the limits on clients by one. Otherwise clients at its place are admitted regardless of the
+    /// limits.
     is_named: bool,
-    /// The lost client for which the references wait, if any. Until that client ends, no other
-    /// client gets the references.
+    /// The lost client for which the references of this process are kept, if any. Until that client
+    /// ends, no other client gets these references.
     lost: Option<ClientNumber>,
 }
 
@@ -93,9 +97,9 @@ impl Register {
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there,
     /// if any. Clients that have no admitted connection and are not lost do not count. Among
-    /// clients that fit alike, connected clients come before lost ones, and then lower numbers come
-    /// first: a stranger can know the OXID only after the process has used it, so the process
-    /// usually has a lower number than a stranger.
+    /// clients that fit equally well, a connected client is preferred to a lost one, and then the
+    /// lowest number is preferred. The process itself usually has a lower number than a stranger,
+    /// since a stranger can know the OXID only after the process has used it.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
@@ -105,7 +109,7 @@ impl Register {
     }
 
     /// Returns the client or the process as [`Self::at`] does, for the place to which a link of
-    /// this process leads. Also finds a client of this host that connected over a network.
+    /// this process leads. A client of this host that has connected over a network is found, too.
     pub(super) fn behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let is_on_host = |(_, known): &(_, &Known)| known.fit(place) == Some(Fit::OwnHost);
         self.at(oxid, place).or_else(|| self.entered(oxid).find(is_on_host).map(|(number, _)| number))
@@ -122,7 +126,7 @@ impl Register {
         self.known.get(&number).is_some_and(|known| known.lost.is_some())
     }
 
-    /// Whether references under a number must not expire: those of a client, and those of an
+    /// Whether the references under a number must be kept: the number is that of a client, or of an
     /// expected process that was given references recently.
     pub(super) fn keeps(&self, number: ClientNumber, now: Instant, patience: Duration) -> bool {
         let is_recent = |expected: &Expected| {
@@ -152,23 +156,23 @@ impl Register {
         let of_lost = || self.expected_of(oxid).filter(|(_, expected)| lost.is_some() && expected.lost == lost);
         let waiting = of_lost().find(|(_, expected)| expected.place == *place).map(|(number, _)| number);
         let found = if lost.is_some() { waiting } else { found };
-        // The first expected process of a lost client needs no room among the expected processes of
-        // the OXID.
+        // The first process that is expected in the stead of a lost client does not count towards
+        // the limit on expected processes of one OXID.
         let is_first = lost.is_some() && of_lost().next().is_none();
         let is_one_too_many = !is_first && self.expected_of(oxid).count() >= SAME_OXID_MAX;
         let is_full = is_one_too_many || self.expected.len() >= EXPECTED_MAX;
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// Returns the number of the client behind a link, even if the client is lost. If there is no
-    /// client, expects a process there from now on, and returns its number. Notes that this client
-    /// or process is given references.
+    /// Returns the number of the client at the place to which a link leads, even if the client is
+    /// lost. If there is no client, a process is expected there from now on, and its number is
+    /// returned. Records that this client or process is given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
         let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
         self.note_given_here(number)
     }
 
-    /// Does the same as [`Self::note_given`], for references that this process itself gives.
+    /// Records references as [`Self::note_given`] does, when this process itself gives them.
     pub(super) fn note_given_here(&mut self, number: ClientNumber) -> ClientNumber {
         if let Some(expected) = self.expected.get_mut(&number) {
             expected.is_named = false;
@@ -176,14 +180,15 @@ impl Register {
         self.note_given(number)
     }
 
-    /// Notes that the client or the expected process with this number is given references.
+    /// Records that the client or the expected process with this number is given references.
     pub(super) fn note_given(&mut self, number: ClientNumber) -> ClientNumber {
         let now = Instant::now();
         if let Some(expected) = self.expected.get_mut(&number) {
             expected.used = now;
         } else if let Some(known) = self.known.get_mut(&number) {
             known.given = Some(now);
-            // The patience with a lost process of this host begins anew.
+            // If the client is a lost process of this host, the time for which it is kept begins
+            // anew.
             let is_process = known.is_process();
             if let Some(lost) = known.lost.as_mut().filter(|_| is_process) {
                 self.lost.remove(&(lost.since, number));
@@ -201,8 +206,9 @@ impl Register {
         number
     }
 
-    /// Whether no further client of a group may claim an OXID. `expected` is the number of
-    /// processes that peers have named at the client's source; each raises the limit by one.
+    /// Whether the limits permit no further client of the group `sources` that claims an OXID.
+    /// `expected` is the number of processes that are expected at the client's place because peers
+    /// have named them. Each of them raises the limit by one.
     fn is_full(&self, oxid: u64, sources: &SourceGroup, expected: usize) -> bool {
         let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
         let beside = self.of(oxid).filter(|(_, known)| *known.source_group() == *sources).count();
@@ -214,8 +220,9 @@ impl Register {
         hosts.len() >= expected + SAME_OXID_MAX
     }
 
-    /// Returns the number of the client of a connection: the client whose mark the connection has
-    /// proved, the client to which the connection belongs without a proof, or a new client.
+    /// Returns the number of the client to which a connection belongs: the client whose mark the
+    /// connection has proved, the client to which the connection belongs without a proof, or a new
+    /// client.
     pub(super) fn enter(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let origin = Origin::of(arrival.peer);
         let proved = self.of(oxid).find(|(_, known)| arrival.proved == Some(known.mark));
@@ -226,9 +233,9 @@ impl Register {
         }
     }
 
-    /// Returns the processes that are expected at the source of a connection, and the expected
-    /// processes whose references wait for `client`. `client` is the client of the connection;
-    /// `None` for a new client.
+    /// Returns the expected processes whose references a connection gets. They are expected at the
+    /// connection's source, or their references are kept for `client`. `client` is the client of
+    /// the connection; `None` for a new client.
     fn meant(
         &self,
         oxid: u64,
@@ -259,9 +266,9 @@ impl Register {
         Ok(number)
     }
 
-    /// Admits a connection of a client. The client is not lost any more. References for processes
-    /// that are expected at the connection's source belong to the client: `merge` moves the
-    /// references of another number, unless they are too many.
+    /// Admits a connection of a client. The client is not lost any more. The client gets the
+    /// references of processes that are expected at the connection's source: `merge` moves the
+    /// references of their numbers, unless there are too many.
     pub(super) fn admit(
         &mut self,
         number: ClientNumber,
@@ -288,8 +295,8 @@ impl Register {
         }
     }
 
-    /// Gives up clients and expected processes. Returns the results of `end_client` for each client
-    /// and process.
+    /// Gives up each of the clients and expected processes with these numbers, as [`Self::give_up`]
+    /// does. Returns the results of `end_client` for each of them.
     pub(super) fn give_up_each<R>(
         &mut self,
         numbers: Vec<ClientNumber>,
@@ -316,8 +323,8 @@ impl Register {
         self.changes += 1;
     }
 
-    /// Ends the wait of references for a lost client. From now on, any client that is admitted at
-    /// the place of their expected process gets them.
+    /// Ends the reservation of references for a lost client. From now on, any client that is
+    /// admitted at the place of the expected process gets the references.
     fn free_waiting(&mut self, lost: ClientNumber) {
         let Some(known) = self.known.get(&lost) else { return };
         for number in self.numbers.get(&known.oxid).into_iter().flatten() {
@@ -364,16 +371,16 @@ impl Register {
         over.chain(waiting).collect()
     }
 
-    /// Whether the process of any lost client is known. Such a client ends with its process.
+    /// Whether this process watches the process of any lost client, whose end would end the client.
     pub(super) fn awaits_processes(&self) -> bool {
         let mut lost = self.lost.iter().filter_map(|(_, number)| self.known.get(number)?.lost.as_ref());
         lost.any(|lost| lost.process.is_some())
     }
 
     /// Returns the lost clients beyond the limits. First the limits of each group of sources apply,
-    /// and then, to the remaining clients, the limits of all groups together. The clients whose
-    /// patience counts from the latest times stay. `kept` returns the number of references and
-    /// states of each client.
+    /// and then, to the remaining clients, the limits of all groups together. The clients that
+    /// would be kept longest stay. `kept` returns the number of references and states of each
+    /// client.
     pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
         let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
         let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {

@@ -1,5 +1,5 @@
-//! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
-//! waiting.
+//! Tests of clients that enter, are lost, connect again or are expected. The times are made up, so
+//! that the tests need not wait.
 
 use super::known::FURTHER_MAX;
 use super::register::{
@@ -36,7 +36,7 @@ fn place_at(peer: &Peer, local: Option<&str>) -> Place {
     Place::of([(&Origin::of(peer), local)])
 }
 
-/// Returns the place to which a link without further bindings leads.
+/// Returns the place to which a link to a peer leads. The place has only the address of the peer.
 fn place(peer: &Peer) -> Place {
     place_at(peer, None)
 }
@@ -62,8 +62,8 @@ fn mark_of(clients: &Clients, number: ClientNumber) -> Option<MarkNumber> {
     clients.mark_of(number).ok()
 }
 
-/// Enters an admitted connection of a process that is expected at its place, and checks that it
-/// gets the references of the numbers `expected`.
+/// Enters an admitted connection of an expected process. Checks that its client gets the references
+/// of the expected processes with the numbers `expected`.
 fn enter_expected(clients: &Clients, oxid: u64, peer: &Peer, expected: &[ClientNumber]) -> ClientNumber {
     let merged = RefCell::new(Vec::new());
     let merge = |from, to| {
@@ -130,7 +130,7 @@ fn leave_as(clients: &Clients, number: ClientNumber, is_admitted: bool, end: End
 }
 
 /// Ends an admitted connection of a client for which `kept` references and states are kept. Returns
-/// the clients that are gone then.
+/// the clients that are gone after this.
 fn leave(clients: &Clients, number: ClientNumber, end: End, kept: usize) -> Vec<ClientNumber> {
     keep(number, kept);
     leave_as(clients, number, true, end)
@@ -229,8 +229,8 @@ fn a_connection_that_is_not_admitted_is_not_the_expected_process() {
     let (clients, far) = (Clients::default(), host("far"));
     let expected = expect(&clients, 1, &place(&far));
     let number = enter_silently(&clients, 1, &far, None);
-    // Further references are counted for the expected process, too, and not for the connection's
-    // client.
+    // Further references are still counted for the expected process, and not for the client of the
+    // connection that is not admitted.
     assert_eq!(
         (expect(&clients, 1, &place(&far)), number_behind(&clients, 1, &place(&far))),
         (expected, Some(expected))
@@ -251,7 +251,8 @@ fn a_connection_that_is_not_admitted_does_not_delay_the_end_of_a_process_of_this
         assert_eq!(enter_silently(&clients, 1, &host("near"), Some(number)), number);
         assert_eq!(leave(&clients, number, End::InOrder, 9), []);
         assert_eq!(leave(&clients, number, End::InOrder, 9), [number], "{first:?}");
-        // The remaining connection may belong to another process at that host.
+        // The connection that remains has come from "near" and is not admitted. It may belong to
+        // another process of that host.
         let again = enter(&clients, 1, &process(7));
         assert_eq!(again == number, first == process(7), "{first:?}");
         assert_eq!(leave(&clients, again, End::InOrder, 9), [again]);
@@ -279,7 +280,8 @@ fn each_origin_of_a_client_has_its_own_address_of_this_process() {
     let proved = mark_of(&clients, number);
     let arrival = Arrival { peer: &host("other"), local: Some("far"), group: None, proved };
     assert_eq!(enter_admitted(&clients, 1, &arrival, &unmerged), number);
-    // "far" is not this host, although another connection reaches this process there.
+    // The client's first connection came from "far", which is not this host, although the second
+    // connection has reached this process at that name.
     let whereabouts = clients.whereabouts(number).unwrap().1;
     assert!(!whereabouts.is_here());
     assert_eq!(clients.way_of(number), Some((1, Some("far".to_owned()))));
@@ -343,8 +345,9 @@ fn refs(count: u32) -> Vec<(TargetId, u32)> {
     (0..count).map(|index| (TargetId { index, generation: 1 }, 5)).collect()
 }
 
-/// Takes the references for a client over a link to `peer`, which reaches this process at `local`
-/// and was reached at `hosts`. Returns the number of references.
+/// Takes the references that are to be given back over a link. The peer of the link reaches this
+/// process at `local`, and this process has reached the peer at `hosts`. Returns the number of
+/// references.
 fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: Option<&str>, hosts: &[&str]) -> usize {
     let place = reached_by(place_at(peer, local), hosts);
     clients.take_references_to_return(oxid, &place).map_or(0, |(_, refs)| refs.len())
@@ -354,7 +357,7 @@ fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: O
 fn owed_references_are_released_only_to_the_sending_process() {
     let clients = Clients::default();
     let take = |oxid, peer: &Peer| take_references_to_return(&clients, oxid, peer, None, &[]);
-    // No client has this number yet.
+    // The references are dropped, since no client has this number yet.
     clients.add_references_to_return(ClientNumber::new(1), refs(3));
     let (first, second) = (enter(&clients, 1, &process(7)), enter(&clients, 2, &host("far")));
     clients.add_references_to_return(first, refs(3));
@@ -368,7 +371,7 @@ fn owed_references_are_released_only_to_the_sending_process() {
         clients.add_references_to_return(second, refs(1000));
     }
     assert_eq!(take(2, &host("far")), TO_RETURN_MAX);
-    // The references of a client that is gone are dropped.
+    // When the client is gone, the references that were to be given back to it are dropped.
     clients.add_references_to_return(second, refs(1));
     assert_eq!(leave(&clients, second, End::InOrder, 0), [second]);
     enter(&clients, 2, &host("far"));
@@ -380,7 +383,8 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     let clients = Clients::default();
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
-    // A client whose own address is also the address of this process runs on this host.
+    // If a client's address is also the address at which it reaches this process, the client runs
+    // on this host.
     let first = enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
     let second = enter_at(&clients, 2, &host("far"), Some("near"));
     for number in [first, second, enter(&clients, 3, &process(7))] {
@@ -398,7 +402,7 @@ fn a_peer_of_another_origin_with_the_oxid_of_a_client_is_another_client() {
     let origins = [
         (process(7), vec![process(8), host("near")]),
         (host("far"), vec![process(8), host("near")]),
-        // Processes of other PID namespaces have no process id here.
+        // A process of another PID namespace has the process id 0 here.
         (hidden(5), vec![hidden(6)]),
     ];
     for (own, others) in origins {
@@ -438,7 +442,7 @@ fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
         let clients = Clients::default();
         let [mark, again] = [(); 2].map(|()| u128::from(clients.mark(number).unwrap()));
         assert_eq!(mark, again);
-        // A reader of the network can know the clear mark.
+        // The clear mark is sent without encryption, so the other values must not follow from it.
         let clear = u128::from(clients.clear_mark(number).unwrap());
         [mark, clear, clients.mark_key(number).unwrap(), clients.mark_key(MarkNumber(2)).unwrap()]
     };
@@ -461,17 +465,18 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     }
     let refused = Err(Status::SERVER_TOO_BUSY);
     assert_eq!((enter(&of_user(0, max)), enter(&host("10.0.0.3"))), (refused, refused));
-    // Known clients connect again, and the processes of another user are not kept out.
+    // At the limit, known clients can still connect again, and a process of another user can still
+    // connect.
     assert_eq!([of_user(0, 0), host("10.1.0.0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
-    // A process is not kept out, either, if a peer has named the process and its place.
+    // A process can also still connect if a peer has named the process and its place.
     clients.expect_named(1, &place(&host("10.0.0.3"))).unwrap();
     assert_eq!((enter(&host("10.0.0.3")), enter(&host("10.0.0.4"))), (Ok(()), refused));
     // If a peer has named a process of this host without its number, there is room for just one
     // more process of this host.
     let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
     assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
-    // There is no more room for processes that only peers have named. A process behind a link of
-    // this process still has room.
+    // A process that only peers have named cannot connect any more. A process to which a link of
+    // this process leads still can.
     enter_expected(&clients, 1, &of_user(0, 0), &[named]);
     clients.expect_named(1, &place(&host("10.0.0.5"))).unwrap();
     clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
@@ -527,7 +532,8 @@ fn expected_processes_enter_from_their_place() {
             (number, Some(number))
         );
         assert_eq!(number_behind(&clients, 1, &place(&stranger)), None);
-        // A client that enters from elsewhere, or with another OXID, is another client.
+        // A client that connects from another place, or with another OXID, is not the expected
+        // process.
         let other = enter(&clients, 1, &stranger);
         assert!(other != number && enter(&clients, 2, &own) != number && !clients.has(number));
         let entered = enter_expected(&clients, 1, &own, &[number]);
@@ -557,7 +563,7 @@ fn later_claimants_of_an_oxid_do_not_fit_a_place_of_this_host_better() {
         let clients = Clients::default();
         let [owner, stranger] = [first, later].map(|peer| enter_at(&clients, 1, peer, Some("near")));
         assert_eq!(number_behind(&clients, 1, &over_network), Some(owner), "{first:?}");
-        // A connected client is a better guess than a lost one.
+        // A connected client is more likely to be the process at the place than a lost client.
         if matches!(first, Peer::Host(_)) {
             leave(&clients, owner, End::Lost(Instant::now()), 1);
             assert_eq!(number_behind(&clients, 1, &over_network), Some(stranger));
@@ -592,12 +598,12 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
     assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), number);
     assert_eq!(merged.into_inner(), [(waiting, number)]);
     assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
-    // Further references for that address belong to the client, and other processes learn the
-    // address.
+    // References for the process at "after" are now counted for the client. The client's place,
+    // which is sent to other processes, now has this address, too.
     assert_eq!(expect(&clients, 1, &place(&after)), number);
     let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
     assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
-    // The proved addresses are limited, and the first one stays.
+    // The number of addresses with a proof is limited. The address of the first connection stays.
     for index in 0..FURTHER_MAX {
         enter_as(&clients, 1, &host(&format!("{index}")), number);
     }
@@ -618,7 +624,8 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
     let number = enter_admitted(&clients, 1, &arrival, &|from, _| from == first);
     assert_eq!([first, second].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
-    // A later connection moves the other references, once the client has released some.
+    // The client has released some references. A later connection therefore moves the other
+    // references.
     assert_eq!(enter_expected(&clients, 1, &host("far"), &[second]), number);
 }
 
@@ -630,7 +637,8 @@ fn the_client_behind_a_link_is_searched_once() {
     let number = clients.expect(1, &found, || far.clone());
     assert_eq!(clients.expect(1, &found, unsearched), number);
     assert_eq!(clients.number_behind(1, &found, unsearched), Some(number));
-    // After a change of the register that may affect the result, the client is searched again.
+    // If the register has changed so that the result can be another one, the client is looked up
+    // again.
     let number = enter_expected(&clients, 1, &host("far"), &[number]);
     assert_eq!(clients.expect(1, &found, || far.clone()), number);
     enter(&clients, 1, &host("far"));
@@ -664,14 +672,14 @@ fn references_that_are_passed_to_a_lost_client_wait_for_it() {
         passed.0
     };
     let passed = lose();
-    // Even a client at that place does not get the references.
+    // A stranger at the place of the lost client does not get the references.
     let stranger = enter(&clients, 1, &other);
     assert_ne!(stranger, number);
     assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
     assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
     // The references outlive the lost client. Any client at the place then gets the references. The
-    // lost client's number lives on with a connection that may belong to another principal, and
-    // does not get the references.
+    // lost client's number stays with a connection that may belong to another principal. This
+    // connection does not get the references.
     let passed = lose();
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
@@ -711,7 +719,7 @@ fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process()
     assert!(is_kept(number, now) && !is_kept(number, now + PATIENCE));
     let other = enter(&clients, 1, &host("farther"));
     assert!(is_kept(number, now + PATIENCE) && is_kept(other, now + PATIENCE));
-    // A stranger does not keep the references forever.
+    // A stranger that claims the OXID does not keep the references for ever.
     assert!(!is_kept(number, late) && is_kept(other, late));
     leave(&clients, other, End::InOrder, 0);
     assert!(!is_kept(number, now + PATIENCE));
@@ -753,14 +761,14 @@ fn the_places_of_a_receiver_are_limited() {
         })
     };
     let failed: crate::types::error::Result<()> = Err(code::RPC_E_DISCONNECTED.into());
-    // A transfer that fails leaves nothing behind.
+    // A transfer that fails leaves no expected process in the register.
     for number in 0..2 * SAME_OXID_MAX {
         assert!(pass_on(&format!("{number}"), failed.clone()).is_err());
     }
     let all: Vec<_> = (0..SAME_OXID_MAX).map(|number| pass_on(&format!("{number}"), Ok(())).unwrap()).collect();
     assert_eq!(pass_on("0", Ok(())).unwrap(), all[0]);
     assert_eq!(pass_on("far", Ok(())).unwrap_err().code(), code::E_OUTOFMEMORY);
-    // The links of this process have no such limit.
+    // For places to which links of this process lead, there is no such limit.
     let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
     // Peers that name many places leave room for one place of each lost client.

@@ -126,7 +126,8 @@ fn only_the_exact_target_id_finds_a_cached_target() {
     }
 }
 
-/// An invalid watch has a fixed number in place of a target's number. A call can have this number.
+/// An invalid watch has a fixed number in place of a target's number. If a call has this number, it
+/// must not reach a removed target.
 #[test]
 fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();
@@ -155,7 +156,7 @@ fn the_cache_drops_removed_targets() {
     drop(table.remove([(index, generation)]));
     dispatch.purge(&table);
     assert_eq!(references(&kept), 1);
-    // The next target at this index is found by its own number only.
+    // The next target at this index is not found by the number of the removed target.
     let next = insert(&table);
     assert_eq!(next.index, index);
     assert!(dispatch.fetch(&table, next, everybody).is_ok());
@@ -202,7 +203,7 @@ fn refused_callers_get_no_target_and_recalled_targets_are_checked_again() {
     assert!(dispatch.find(first.word()).is_some() && dispatch.fetch(&table, first, nobody).is_ok());
     table.recall();
     assert!([first, second].iter().all(|target| dispatch.find(target.word()).is_none()));
-    // Fetching one target after a recall does not make the other target available.
+    // After a recall, each target must be fetched again.
     assert!(dispatch.fetch(&table, second, everybody).is_ok());
     assert!(dispatch.find(first.word()).is_none());
     assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));

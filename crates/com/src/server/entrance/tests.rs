@@ -7,7 +7,7 @@ use obvia_via::window::{self, Options, Window};
 
 const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 
-/// A connection that notes its end.
+/// A connection that records whether it was abandoned.
 #[derive(Default)]
 struct Connection(AtomicBool);
 
@@ -43,7 +43,7 @@ impl Door {
         Ok(number)
     }
 
-    /// Gives places to `N` clients with one descriptor each, which call.
+    /// Gives places to `N` clients with one descriptor each. Each of the clients then calls.
     fn enter_and_call<const N: usize>(&mut self, last: u8, most: u64) -> [u64; N] {
         [(); N].map(|()| {
             let number = self.enter(last, most).unwrap();
@@ -172,14 +172,14 @@ fn a_newcomer_for_which_there_is_no_room_ends_no_connection() {
     let mut door = Door::new();
     door.enter_and_call::<3>(1, 12);
     let small = [(); 3].map(|()| door.enter(1, 12).unwrap());
-    // A connection that needs four of the host's six places would need a place of a client that
-    // has called.
+    // The host may have six descriptors. A connection with four descriptors would need those of a
+    // client that has called.
     assert_eq!(door.enter_with("10.0.0.1", 4, 12).unwrap_err(), OF_HOST);
     assert!(small.iter().all(|number| door.has(*number)));
     door.enter_and_call::<5>(2, 12);
     assert_eq!(door.enter_with("10.0.0.3", 5, 12).unwrap_err(), OF_ALL);
     assert!(small.iter().all(|number| door.has(*number)));
-    // A connection gets its places if it needs no more places than other connections can yield.
+    // The connection needs no more descriptors than other connections can give up.
     assert!(door.enter_with("10.0.0.3", 4, 12).is_ok());
     assert!(small.iter().all(|number| !door.has(*number)));
     door.check();

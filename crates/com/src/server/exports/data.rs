@@ -18,7 +18,7 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
 
-/// The number of pieces of marshaled data at which the process refuses to add weakly marshaled
+/// The number of marshaled data, of all kinds, from which on the process adds no weakly marshaled
 /// data.
 const WEAK_MAX: usize = 1 << 16;
 /// The lowest target index of weakly marshaled data. Lower indexes with generation 0 belong to the
@@ -27,10 +27,11 @@ const WEAK_FIRST: u32 = 1 << 16;
 
 /// Marshaled data, by the manner in which it is kept.
 pub(super) enum Data {
-    /// Data to be unmarshaled once. Until then, this client holds the reference to the entry.
+    /// Data that is unmarshaled once. Until it is unmarshaled, this client holds the references to
+    /// its entry.
     Once(Client),
-    /// Table-marshaled data. This process holds the reference to the entry until the data is
-    /// released.
+    /// Table-marshaled data. This process itself holds the references to its entry until the data
+    /// is released.
     Table,
     /// Weakly table-marshaled data, which has no entry: the object's identity, and a weak
     /// reference.
@@ -40,7 +41,8 @@ pub(super) enum Data {
 /// The manner in which marshaled data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// The data is unmarshaled once. Until then, this client holds the reference to its entry.
+    /// The data is unmarshaled once. Until it is unmarshaled, this client holds the references to
+    /// its entry.
     Once(Client),
     /// The data is kept until it is released.
     Table,
@@ -60,8 +62,9 @@ fn spent() -> Error {
 }
 
 impl Exports {
-    /// Makes marshaled data for an object's interface. `refs` is the number of references for
-    /// clients that are not obvia processes and call by the data's own IPID.
+    /// Makes marshaled data for an object's interface. `refs` is the number of references to the
+    /// data's own entry: a client that is not an obvia process calls the object by the IPID of this
+    /// entry.
     pub(crate) fn keep(
         &self,
         object: &IUnknown,
@@ -81,7 +84,7 @@ impl Exports {
             self.insert(tables, &interface, Entry { identity, info }, holder, Refs::public(refs))?;
         tables.data.insert(found.target, data);
         drop(tables);
-        // The references to the data may expire, and the janitor collects them.
+        // The janitor is woken because it must collect the references to the data if they expire.
         upkeep::wake();
         Ok(found)
     }
@@ -140,8 +143,8 @@ impl Exports {
             }
         };
         let all = Refs { public: u64::MAX, private: u64::MAX };
-        // Clients that are not obvia processes and call by the data's IPID have references of their
-        // own.
+        // All references of the holder are released. Clients that are not obvia processes and call
+        // by the data's IPID have references of their own, which stay.
         let dropped = tables.references.release(&self.ipid(data), holder, all);
         let gone = tables.forget_all(dropped);
         let gone = self.table.remove(gone);

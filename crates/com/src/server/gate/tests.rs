@@ -108,11 +108,11 @@ fn calls_before_authentication_are_refused_unread() {
         let refused = call(&mut channel, target, opnum, bytes);
         assert_eq!(refused, Err(Status::ACCESS_DENIED.0), "method {opnum} of {target:?}");
     }
-    // A one-way call gets no answer, and its refusal leaves the connection intact.
+    // A one-way call is refused without an answer. The connection stays usable.
     channel.request(8, 0, LIMIT).unwrap().fill(0xff);
     channel.oneway(TargetId { index: 0, generation: 1 }, 3, 8);
     assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
-    // The client can still authenticate, and is let in afterwards.
+    // The client can still authenticate, and then passes the gate.
     let seal = as_far_as_the_seal(&mut channel);
     assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
     assert_eq!(call(&mut channel, own_calls::TARGET, 7, &[]), Err(Status::ACCESS_DENIED.0));
@@ -143,7 +143,7 @@ fn clients_get_no_area_before_they_are_let_in() {
     let seal = as_far_as_the_seal(&mut channel);
     leg(&mut channel, &seal).unwrap();
     assert!(gets_area(&mut channel));
-    // The same holds where a client needs only to introduce itself.
+    // If authentication is not required, a client gets no area before it has introduced itself.
     let binding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap();
     let (_, rest) = binding.split_once('[').unwrap();
     let open = format!("127.0.0.1:{}", rest.trim_end_matches(']').split(',').next().unwrap());
@@ -186,7 +186,7 @@ fn a_host_gets_no_areas_beyond_its_share_and_its_connections_stay() {
     ground::until("the memory comes back", || gets_area(&mut channels[4]));
 }
 
-/// The method has run, and its results get no area.
+/// The method runs, but there is no area for its results, since the share of the host is used up.
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn results_beyond_the_share_of_a_host_fail_with_the_reason_and_their_connection_stays() {
@@ -223,8 +223,9 @@ fn results_beyond_the_share_of_a_host_fail_with_the_reason_and_their_connection_
     assert!(call(&mut channel, own_calls::TARGET, own_calls::OP_DESCRIBE, &iid).is_ok());
 }
 
-/// A peer chooses the addresses in a reference. The areas of connections to these addresses count
-/// for the addressed host, as do the areas of that host's connections to this process.
+/// Areas of connections that this process makes count for the host to which they lead, as do the
+/// areas of that host's connections to this process. The reason is that a peer chooses the
+/// addresses to which this process connects by a reference.
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn links_by_references_take_their_areas_from_the_share_of_the_host() {
@@ -268,7 +269,7 @@ fn a_connection_allows_one_authentication_attempt() {
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn clients_that_leave_during_authentication_leak_nothing() {
-    // Other tests have connections, too.
+    // The greatest number of connections that other tests have at the same time.
     const OF_OTHERS: usize = 100;
     let taken = || process::runtime().unwrap().exporter().clients().entrance.taken();
     let before = taken();
@@ -343,6 +344,6 @@ fn forged_connection_requests_start_no_threads_and_keep_no_client_out() {
     }
     as_far_as_the_seal(&mut connect());
     let after = serving_threads();
-    // Other tests have connections, too.
+    // The bound leaves room for the connections of other tests.
     assert!(after < before + 500, "{before} threads became {after}");
 }

@@ -17,8 +17,8 @@ use rustix::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The default time without a message after which a client counts as gone. Other implementations
-/// send a message every half minute.
+/// The default time without a message after which a client counts as gone. Clients of other
+/// implementations send a message every half minute.
 const RUNDOWN: Duration = Duration::from_secs(120);
 
 /// Listens for associations, and sets the binding's endpoint to the actual endpoint.
@@ -61,7 +61,7 @@ pub(crate) fn listen_on(
     accept_streams(exporter, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
 }
 
-/// Returns the settings of associations; the endpoint is not known yet.
+/// Returns the settings of associations. The endpoint is empty, since it is not known yet.
 fn terms(wanted: &Wanted, binding: &StringBinding) -> Result<Terms> {
     let transfers = transfers(wanted)?;
     let least = demanded(wanted, binding)?;
@@ -91,8 +91,8 @@ pub(super) fn listen_for_datagrams(
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
     let clients = DatagramClients::new(exporter, serve_lane, socket.local_host().map(|host| host.to_string()));
-    // The thread receives for other threads that perform the calls. Polling would take the
-    // processor from them.
+    // The thread that receives the datagrams does not poll: polling would take the processor from
+    // the threads that perform the calls.
     let window = Options { waiting: Waiting::Block, ..exporter.options() };
     let endpoint = Endpoint::new(socket, Arc::new(clients), EndpointOptions { window, rundown })?;
     attend("obvia-datagrams", move || endpoint.attend())

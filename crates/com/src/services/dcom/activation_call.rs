@@ -16,8 +16,8 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use windows_core::GUID;
 
-/// Activates a class at the server. If the server is the SCM of its host, the object may belong to
-/// another process, and the SCM need not know the interface.
+/// Activates a class at the server. If the server is the SCM of its host, another process may have
+/// the object, and the SCM need not know the interface.
 pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
     let unknown = match link.bind(info) {
         Err(error) if error.code() == code::E_NOINTERFACE => Some(error),
@@ -27,7 +27,8 @@ pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &Inte
     request.extend(guid::to_wire(class));
     request.extend(guid::to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
-    // A server may have to start.
+    // The call does not use the home connection: it can take long, since a server may have to
+    // start.
     let reference = match (link.long_call(OP_ACTIVATE, &request), unknown) {
         (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
         (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),

@@ -114,7 +114,7 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
     runtime.rules().check_class(&asked.class, || caller.shown())?;
     if let Some(forwarding) = caller.forwarding() {
         runtime.exporter().listen_like(&forwarding.heard).inspect_err(|error| {
-            // The client receives only the code and cannot act on the text.
+            // The text is written here, since the client receives only the code of the error.
             let _ = writeln!(
                 std::io::stderr(),
                 "obvia: cannot listen on {} for {}: {error}",

@@ -39,8 +39,8 @@ impl Own {
         ALL.into_iter().find(|(_, interface)| syntax == SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 })
     }
 
-    /// Returns the target of the interface's calls. Entries of the object table never have
-    /// generation 0, and index 0 is the runtime's.
+    /// Returns the target of the interface's calls. Its generation is 0, which no entry of the
+    /// object table has. The index is not 0, since that target is for the calls between runtimes.
     pub(super) fn target(self) -> TargetId {
         TargetId { index: self as u32, generation: 0 }
     }
@@ -56,13 +56,13 @@ pub(super) fn answer(write: impl FnOnce(&mut Encoder<'_>)) -> std::result::Resul
     Encoder::encode(ByteOrder::Little, write).map_err(|_: Malformed| Status::REMOTE_NO_MEMORY)
 }
 
-/// Decodes a call of one of these interfaces.
+/// Decodes a call of one of the interfaces that every process has.
 pub(super) fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<C, Status> {
     Ok(C::read(opnum, from)?)
 }
 
-/// Returns the bindings of this process for its caller, limited to these protocol sequences; an
-/// empty list means all.
+/// Returns the bindings by which the caller reaches this process, limited to the protocol sequences
+/// in `protseqs`. An empty list means all protocol sequences.
 pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> Resolved {
     let heard = runtime.bindings_of_caller(Some(caller));
     // Bindings for datagrams are left out: clients that are not obvia processes no longer use them,
@@ -83,8 +83,8 @@ pub(super) fn resolved(runtime: &Runtime, caller: &Caller, protseqs: &[u16]) -> 
     }
 }
 
-/// Returns the authentication hint: RPC_C_AUTHN_LEVEL_NONE, or the least level of calls (MS-RPCE
-/// 2.2.1.1.8).
+/// Returns the authentication hint for a level (MS-RPCE 2.2.1.1.8); for `None`,
+/// RPC_C_AUTHN_LEVEL_NONE.
 fn authn_hint(level: Option<Level>) -> u32 {
     level.map_or(1, |level| level as u32)
 }

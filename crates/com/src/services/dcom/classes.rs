@@ -35,7 +35,7 @@ pub enum Activated {
     Instance,
 }
 
-/// The registered classes and their use.
+/// The registered classes, and the record of their use.
 #[derive(Default)]
 pub(crate) struct Classes(Mutex<Table>);
 
@@ -51,7 +51,8 @@ pub(super) struct Table {
     is_ending: bool,
 }
 
-/// An activated object. While this value lives, the process does not count as unused.
+/// The object that an activation returns. While this value lives, the process does not count as
+/// unused.
 pub(crate) struct Provided<'a> {
     object: Agile<IUnknown>,
     _busy: KeepAlive<'a>,
@@ -63,7 +64,7 @@ impl Provided<'_> {
     }
 }
 
-/// A reason for the process to stay alive.
+/// A value that keeps the process from ending as unused.
 struct KeepAlive<'a>(&'a Classes);
 
 impl Drop for KeepAlive<'_> {
@@ -108,7 +109,7 @@ impl Classes {
         KeepAlive(self)
     }
 
-    /// Whether this process makes objects of a class.
+    /// Whether this process has registered a class.
     pub(crate) fn has(&self, class: &GUID) -> bool {
         self.lock().classes.contains_key(&class.to_u128())
     }
@@ -146,7 +147,7 @@ impl Classes {
             return false;
         }
         table.is_ending = true;
-        // From now on a client finds no server and has a new one started.
+        // From now on, clients do not find this server, and let the SCM start a new one.
         table.classes.values_mut().filter_map(|class| class.listener.take()).for_each(|listener| listener.close());
         true
     }

@@ -144,7 +144,7 @@ impl ActivationRequest {
         self.object_from(&link, &reference)
     }
 
-    /// Returns the object of a reference that came over a link.
+    /// Returns the interface pointer for a reference that was received over a link.
     fn object_from(&self, link: &Arc<Link>, reference: &ObjRef) -> Result<IUnknown> {
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(link, reference, self.info);
@@ -183,7 +183,7 @@ impl ActivationRequest {
     }
 
     /// Activates the class in a process of this user: a running process, or a process that the SCM
-    /// starts. `program` is the file of the class's registration, if the registration has a
+    /// starts. `program` is the path of the class's registration file, if the registration names a
     /// program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {

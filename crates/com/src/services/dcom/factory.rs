@@ -80,7 +80,7 @@ const DESCRIPTION: Description = Description {
     base: None,
     proxy: VtablePointer((&raw const PROXY).cast()),
     stubs: Stubs::new(&pad::<8>(&[create_stub, lock_stub])),
-    // Clients get no IDL text, since the text's UUID is not that of IClassFactory.
+    // Clients get no IDL text: the text in `class_factory.idl` has another UUID than IClassFactory.
     idl: "",
     ndr: made::NDR,
     module: &[],
@@ -106,7 +106,8 @@ unsafe extern "system" fn create_proxy(
     // SAFETY: by the contract of IClassFactory, `iid` is null or points to an IID, and `object` is
     // null or has room for a pointer.
     match unsafe { begin(outer, iid, object) } {
-        // SAFETY: the arguments are those that this function has received.
+        // SAFETY: `this` and `object` are the arguments of this function. `begin` has succeeded, so
+        // `object` is not null and has room for a pointer. `iid` is a local variable.
         Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
         Err(refused) => refused,
     }
@@ -135,13 +136,15 @@ unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) 
 /// The vtable through which the generated stubs call a class factory. The vtable has the marshaled
 /// methods.
 static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
-    // The stubs never call IUnknown's methods of an adapter.
+    // The methods in `base__` are never called: the stubs do not call IUnknown's methods of an
+    // adapter.
     base__: crate::client::proxy::UNKNOWN,
     RemoteCreateInstance: remote_create,
     RemoteLockServer: remote_lock,
 };
 
-/// Returns the class factory behind an adapter, which is alive during the call; `None` for null.
+/// Returns the class factory to which an adapter belongs; `None` if it is null. The factory is
+/// alive during the call.
 ///
 /// # Safety
 ///
@@ -172,7 +175,7 @@ unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, obj
     };
     // SAFETY: the stub passes a pointer to an IID.
     let wanted = unsafe { iid.read() };
-    // An object whose interface cannot be marshaled is not made.
+    // If the interface is not known here, it cannot be marshaled, and no object is made.
     if Wanted::Iid(wanted).info().is_err() {
         return code::E_NOINTERFACE;
     }
@@ -225,7 +228,7 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     }
 }
 
-/// The class object of a class that this process has registered without a class object.
+/// The default class object, for a class that the program has registered without a class object.
 #[obvia::object(IClassFactory)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
@@ -253,8 +256,9 @@ impl Factory {
 }
 
 impl Factory_Impl {
-    /// Adds or removes a lock of another process. The lock is a reference of that process to this
-    /// object, so no other client can remove the lock, and the lock ends with the process.
+    /// Adds or removes a lock of another process. The lock is a reference to this object that is
+    /// counted for that process. Thus no other client can remove the lock, and the lock ends with
+    /// the process.
     fn lock_for_caller(&self, stays: bool) -> Result<()> {
         let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
         let exports = self.runtime.exports();

@@ -14,7 +14,8 @@ pub(crate) fn serve_forward(call: &mut ServerCall<'_>) -> std::result::Result<An
     let mut request = vec![0; frame.len()];
     frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
     let caller = current_caller()?;
-    // The SCM's statements about its client are trusted, so the SCM must run as the same user.
+    // The SCM's statements about its client are trusted, so the SCM must run as the same user or as
+    // the superuser.
     if !is_of_own_user(&caller.peer) {
         let refused = Error::new(code::E_ACCESSDENIED, "only processes of the same user and host may forward calls");
         return answer(call, Err(refused));

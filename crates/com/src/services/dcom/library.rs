@@ -87,8 +87,8 @@ impl Libraries {
         if let Some(known) = self.lock().get(path) {
             return Ok(Arc::clone(known));
         }
-        // Loading runs the library's code, which must not run under the lock. If two threads load a
-        // library, the system loads it once.
+        // Loading runs the library's code, which must not run under the lock. If two threads load
+        // the same library at once, the system still loads it only once.
         let loaded = Arc::new(Loaded::new(path)?);
         Ok(Arc::clone(self.lock().entry(path.to_owned()).or_insert(loaded)))
     }
@@ -105,8 +105,9 @@ impl Libraries {
     }
 
     fn free_unused(&self) {
-        // If the table has the only reference, no thread is about to ask the library for an object.
-        // The library is then taken out of the table, so that no thread gets another reference.
+        // If only the table refers to a library, no thread is about to ask the library for an
+        // object. Such a library is taken out of the table, so that no thread can get a reference
+        // to it.
         let is_idle = |loaded: &Arc<Loaded>| Arc::strong_count(loaded) == 1;
         let idle: Vec<_> = self.lock().extract_if(|_, loaded| is_idle(loaded)).collect();
         for (path, loaded) in idle {
@@ -117,8 +118,8 @@ impl Libraries {
     }
 }
 
-/// Unloads the libraries of classes whose DllCanUnloadNow reports that the library is unused
-/// (CoFreeUnusedLibraries).
+/// Unloads each library of classes whose function DllCanUnloadNow reports that the library is
+/// unused (CoFreeUnusedLibraries).
 ///
 /// # Errors
 ///

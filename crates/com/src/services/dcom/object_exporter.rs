@@ -1,6 +1,6 @@
 //! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID and receives the pings
-//! of its objects. If this process is the SCM, it does the same for the other processes of its
-//! user.
+//! of its objects. If this process is the SCM, it also serves these calls for the other processes
+//! of its user.
 
 use super::answers::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};

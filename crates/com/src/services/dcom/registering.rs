@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use windows_core::{GUID, IUnknown};
 
-/// The limits on the interval at which a process checks whether it is unused.
+/// The shortest interval at which a process checks whether it is unused.
 const LOOK_MIN: Duration = Duration::from_millis(5);
 
+/// The longest interval at which a process checks whether it is unused.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// A registered class. Clients can activate the class while this value lives.
@@ -49,8 +50,8 @@ impl Drop for ClassRegistration {
 /// thread may call `make`, once for each object. Clients may query the objects for every interface
 /// of the IDL file that declares `I`, and of the files that it imports.
 ///
-/// Where several processes of a user register a class, clients on this host that name no server
-/// find the first of them.
+/// If several processes of a user register a class, clients on this host that name no server find
+/// the process that has registered it first.
 ///
 /// `object` is the class object, which CoGetClassObject returns to clients. The default is an
 /// [`IClassFactory`](super::IClassFactory), which makes objects and keeps this process alive
@@ -80,8 +81,8 @@ pub fn register_class_by(
     make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
     let registration = register_class_to_networks(class, object, info, make)?;
-    // If the announcement fails, the drop of the registration revokes the class. Once it succeeds,
-    // clients can activate the class.
+    // If the announcement fails, `registration` is dropped, which revokes the class. If it
+    // succeeds, clients can activate the class.
     let runtime = registration.runtime;
     let listener = scm::announce(runtime, &class)?;
     if let Some(known) = Classes::of(runtime).lock().classes.get_mut(&class.to_u128()) {
@@ -116,7 +117,8 @@ pub fn register_class_to_networks(
     }
 }
 
-/// Keeps this process from ending as unused, as long as the result lives: see [`serve_until_idle`].
+/// Returns a lock. As long as the lock lives, this process does not end as unused: see
+/// [`serve_until_idle`].
 ///
 /// # Errors
 ///

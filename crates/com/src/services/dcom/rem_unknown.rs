@@ -58,8 +58,8 @@ fn code_of(done: Result<()>) -> HRESULT {
     done.map_or_else(|error| error.code(), |()| code::S_OK)
 }
 
-/// Returns the results of all items and of the call: S_OK, S_FALSE where some items failed, or the
-/// first error where all failed.
+/// Returns the results of all items, and the result of the call: S_OK if no item failed, S_FALSE if
+/// some items failed, and the first error if all items failed.
 fn outcome<T, R>(done: impl Iterator<Item = Result<T>>, tell: impl Fn(Result<T>) -> R) -> (Vec<R>, HRESULT) {
     let (mut count, mut errors, mut first) = (0, 0, code::S_OK);
     let told = done
@@ -109,7 +109,7 @@ fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
     let target = target(caller, &refs.ipid)?;
     let named = caller.check_named(target);
     let added = named.and_then(|()| caller.exporter.exports().add_to(target, caller.holder(), counts(refs)));
-    // The object is gone, or was never exported.
+    // RPC_E_DISCONNECTED means that the object is gone, or was never exported.
     added.map_err(
         |error| if error.code() == code::RPC_E_DISCONNECTED { Error::from(code::CO_E_OBJNOTREG) } else { error },
     )

@@ -20,11 +20,11 @@ use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
 use std::sync::Arc;
 
-/// Stub data that handwritten code marshals.
+/// The relayed form of calls whose stub data is marshaled by handwritten code.
 const OCTETS: Relayed = Relayed { form: Form::Octets, objects: None };
 
-/// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
-/// interfaces.
+/// Returns the outcome of a presentation context for one of the interfaces in [`ALL`]; `None` for
+/// all other interfaces.
 pub(crate) fn judge(context: &Context) -> Option<Outcome> {
     Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
 }
@@ -34,8 +34,8 @@ pub(crate) fn judge(context: &Context) -> Option<Outcome> {
 ///
 /// If a level is required, ServerAlive and ServerAlive2 are exempt, as clients learn from them how
 /// to authenticate (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). If none is required, all methods of
-/// IObjectExporter are exempt, since some clients ping with authentication that fails. Activation
-/// has a level of its own, if one is given.
+/// IObjectExporter are exempt, since some clients ping with authentication that fails. `activation`
+/// is the level of activation calls, if it differs.
 pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {
     let exemption = |interface: &Interface, opnums, least| {
         let interface = SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 };
@@ -49,7 +49,8 @@ pub(crate) fn exemptions(least: Option<Level>, activation: Option<Option<Level>>
     exemptions
 }
 
-/// Returns the target of a call of one of these interfaces; `None` for all other interfaces.
+/// Returns the target of a call of one of the interfaces in [`ALL`]; `None` for all other
+/// interfaces.
 pub(crate) fn find(
     runtime: &Runtime,
     object: Option<Uuid>,
@@ -60,7 +61,7 @@ pub(crate) fn find(
     Some(if wanted.is_none() || wanted == object { Ok((own.target(), OCTETS)) } else { Err(Status::OBJECT_NOT_FOUND) })
 }
 
-/// Performs a call of one of these interfaces.
+/// Performs a call of one of the interfaces in [`ALL`].
 pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
     let method = |call: &mut ServerCall<'_>| {
@@ -87,7 +88,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     serve(call, method)
 }
 
-/// Performs a call of one of these interfaces that the SCM forwards for its client.
+/// Performs a call of one of the interfaces in [`ALL`] that the SCM forwards for its client.
 pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::result::Result<Vec<u8>, Status> {
     let (own, _) = ALL.into_iter().find(|(_, known)| known.id == call.interface).ok_or(Status::UNK_IF)?;
     let heard: StringBinding = call.heard.parse().map_err(|_| Status::BAD_STUB_DATA)?;
@@ -97,7 +98,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         let answered = match own {
             Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
             Own::Activation => activator::activate(&client, call.opnum, from),
-            // The SCM gives back references that its client did not receive.
+            // By this call the SCM gives back references that its client did not receive.
             Own::RemUnknown if call.opnum == RELEASE => rem_unknown::perform(&client, call.opnum, from),
             Own::RemUnknown => Err(Status::OP_RNG_ERROR),
             // The SCM itself performs the calls of this interface, so they are never forwarded.
@@ -105,7 +106,8 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         };
         orpc_headers::leave();
         match answered {
-            // If the SCM gives up the call, the references in the answer are taken back.
+            // The references in the answer become references in the response to the SCM. If the SCM
+            // gives up the call, they are taken back.
             Ok(_) => caller.answer_for(&client),
             Err(_) => client.take_back(),
         }

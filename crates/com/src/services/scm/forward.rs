@@ -19,7 +19,7 @@ pub(crate) fn forward(
     is_awaited: Option<&dyn Fn() -> bool>,
 ) -> Result<std::result::Result<Vec<u8>, Status>> {
     let request = forwarded.encode(ByteOrder::Little)?;
-    // An activation may take arbitrarily long.
+    // The call does not use the home connection, since an activation can take arbitrarily long.
     let answer = match is_awaited {
         Some(is_awaited) => link.long_call_while(OP_FORWARD, &request, is_awaited),
         None => link.long_call(OP_FORWARD, &request),

@@ -30,14 +30,14 @@ const REST_MAX: usize = 64 << 10;
 /// A server that was started.
 pub(super) struct Launched {
     child: Child,
-    /// The pidfd, which is readable when the server has ended.
+    /// The descriptor of the process (pidfd). It is readable when the server has ended.
     end: OwnedFd,
     /// The server's standard error, until the pipe is closed.
     errors: Option<PipeReader>,
     last: LastLine,
 }
 
-/// The last line of a server's standard error that has content.
+/// The last line of a server's standard error that can explain a failure.
 #[derive(Default)]
 struct LastLine {
     whole: Vec<u8>,
@@ -53,7 +53,8 @@ impl LastLine {
                 }
                 continue;
             }
-            // The note that Rust prints after a panic message gives no reason.
+            // Blank lines are not kept, and neither is the note that Rust prints after a panic
+            // message: they give no reason.
             let says_nothing = self.begun.trim_ascii().is_empty() || self.begun.starts_with(b"note: ");
             if !says_nothing {
                 std::mem::swap(&mut self.whole, &mut self.begun);
@@ -113,13 +114,14 @@ pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> 
     Ok(launched)
 }
 
-/// Whether a server answers at a name. A locked name is not enough: a process that removes a dead
-/// server's files locks the name for a moment, too.
+/// Whether a server answers at a name. It is not enough that the name is locked: a process that
+/// removes a dead server's files also locks the name for a moment.
 fn is_there(directory: &Directory, endpoint: &str, patience: Duration) -> bool {
     let options = Options { quiet: true, ..Options::default() };
     match directory.connect(endpoint, &options, Deadline::Within(patience).start()) {
         Err(ViError::NotFound { .. } | ViError::PeerGone { .. } | ViError::TimedOut) => false,
-        // A server that answers with any other error exists, and clients receive the error from it.
+        // In all other cases there is a server. If it answers with an error, clients will receive
+        // this error, too.
         _ => true,
     }
 }
@@ -169,7 +171,7 @@ impl Launched {
             wanted.into_iter().enumerate().filter_map(|(at, place)| Some((at, place?))).collect();
         let mut polled: Vec<PollFd<'_>> =
             places.iter().map(|(_, place)| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
-        // A time that is too long for the kernel is reduced to the longest wait.
+        // The wait is limited, since the kernel does not accept every length of time.
         let span = span.min(WAIT_MAX).try_into().ok();
         // An interrupted wait reports no event.
         let _ = poll(&mut polled, span.as_ref());
@@ -181,7 +183,8 @@ impl Launched {
         Events { has_ended, has_said, has_named }
     }
 
-    /// Reads from the server's standard error and forwards the text. Returns the number of bytes.
+    /// Reads from the server's standard error, and writes the text to the standard error of this
+    /// process. Returns the number of bytes.
     fn listen(&mut self) -> usize {
         let mut bytes = [0; 4096];
         let read = self.errors.as_mut().map_or(Ok(0), |errors| errors.read(&mut bytes));
@@ -194,7 +197,7 @@ impl Launched {
             }
         };
         self.last.take(&bytes[..length]);
-        // Without a standard error of this process the text is lost.
+        // If this process has no standard error, the text is lost.
         let _ = io::stderr().write_all(&bytes[..length]);
         length
     }
@@ -209,7 +212,7 @@ impl Launched {
     }
 
     fn kill(&mut self) {
-        // The server may have ended meanwhile, so errors are ignored.
+        // The server may have ended by itself, so errors are ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -17,7 +17,8 @@ const CLASS: &str = "class-";
 
 /// The greatest number of starts of a server that ends before it has made an object.
 const STARTS_MAX: usize = 3;
-/// The pause before the next attempt while a server is starting or ending.
+/// The pause before the next attempt if another process is starting the server, or if the server is
+/// ending.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The environment variable with the inode of a pipe. The pipe is the standard error of a started
@@ -73,8 +74,8 @@ pub(crate) fn idle_timeout() -> Option<Duration> {
     std::env::var(IDLE).ok()?.parse().ok().map(Duration::from_secs)
 }
 
-/// Asks this user's SCM to start a server of a class unless one runs. Returns whether a start was
-/// needed; `None` where there is no SCM.
+/// Asks this user's SCM to start a server of a class, unless one runs. Returns whether the SCM had
+/// to start one; `None` if there is no SCM.
 pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bool>> {
     match runtime.link_at(SERVICE) {
         Ok(link) => super::start::start(&link, class).map(Some),
@@ -84,8 +85,8 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
 }
 
 /// Performs `attempt`, which needs a running server of a class. If `attempt` finds none, calls
-/// `start`, and then `attempt` again. `start` returns whether a start was needed. All attempts and
-/// starts must end by this thread's deadline.
+/// `start`, and then `attempt` again. `start` returns whether a server had to be started. All
+/// attempts and starts must end by this thread's deadline.
 pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
     let deadline = deadline::of_thread().start();
     let mut starts = 0;

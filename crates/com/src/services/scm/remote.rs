@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windows_core::GUID;
 
-/// The time that a server may take to answer a forwarded resolver call, ping or release.
+/// The time within which a server must answer a forwarded resolver call, ping or release.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Whether a resolver or activator call may be meant for a server of this user: this process is the
@@ -45,11 +45,11 @@ pub(crate) fn is_for(caller: &Caller) -> bool {
     is_serving && caller.forwarding().is_none() && matches!(caller.peer, Peer::Host(_))
 }
 
-/// Returns a call in the form in which it is forwarded for a client.
+/// Returns the form in which a call of the client `caller` is forwarded.
 fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
-    // If several bindings lead to the same address, it is unknown which binding the client used.
-    // The binding with the greatest protection is taken.
+    // If several bindings have the address that the client used, it is not known which of them it
+    // used. The binding with the greatest protection is taken.
     let ways = Runtime::current()?
         .bindings_of_caller(Some(caller))
         .into_iter()
@@ -70,9 +70,9 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
     let hidden = |error: Error| {
-        // The client receives only the code. The texts of files and programs stay on this host.
-        // After a cancellation by the client, the error only results from the cancellation and is
-        // not logged.
+        // The client receives only the code. The texts of files and programs stay on this host. If
+        // the client has cancelled the call, the error is a result of the cancellation, and is not
+        // logged.
         if !is_cancelled() && error.code() != code::RPC_E_CALL_CANCELED {
             let peer = &caller.peer;
             let text = format!("obvia: cannot create an object of the class {{{class:?}}} for {peer}: {error}");
@@ -97,7 +97,8 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
         let stub = forward::forward(&link, &call, Some(&|| !is_cancelled()))?.map_err(faulted)?;
         let from = &mut Decoder::new(&stub, ByteOrder::Little);
         let made = RemoteActivationResults::read(asked.iids.len(), from)?;
-        // A process that is about to end has no classes any more.
+        // A server that is about to end answers that the class is not registered. This answer
+        // becomes an error, so that a new server is started.
         if made.result == code::REGDB_E_CLASSNOTREG { Err(made.result.into()) } else { Ok((link, made)) }
     };
     let (link, made) =
@@ -106,8 +107,8 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     Ok(made)
 }
 
-/// Records the references that a server's answer to an activation has for the client. If the client
-/// does not receive them, they are given back in the client's name.
+/// Records the references for the client in a server's answer to an activation. If the client does
+/// not receive them, they are given back in the client's name.
 fn note_references(
     caller: &Caller,
     link: Arc<Link>,
@@ -141,8 +142,9 @@ pub(crate) fn note_third_process(client: &Caller, reference: &protocol::ObjRef) 
     note_release(client, (reference.oxid, None), call, &this, vec![refs])
 }
 
-/// Records references to objects of a process, with the link to the process if known. If the client
-/// of a forwarded call does not receive them, they are given back in the client's name.
+/// Records references to objects of one process, which are given back in the client's name if the
+/// client of a forwarded call does not receive them. With the OXID of the process comes the link to
+/// it, if there is one.
 fn note_release(
     caller: &Caller,
     (oxid, link): (u64, Option<Arc<Link>>),

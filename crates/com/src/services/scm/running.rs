@@ -1,4 +1,4 @@
-//! The servers of classes that run on this host.
+//! The running servers of classes on this host.
 
 use super::names::{SERVICE, class_of};
 use crate::services::process;
@@ -10,7 +10,7 @@ use windows_core::GUID;
 pub struct Running {
     /// The CLSID of the class.
     pub class: GUID,
-    /// The id of the process, where it could be read.
+    /// The id of the process, if it could be read.
     pub pid: Option<u32>,
 }
 

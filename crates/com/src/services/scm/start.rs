@@ -11,7 +11,7 @@ use windows_core::{GUID, HRESULT};
 const HEAD: usize = 16;
 
 /// Asks the SCM to start a server of a class unless one runs, and waits until the server has
-/// registered the class. Returns whether a start was needed.
+/// registered the class. Returns whether the SCM had to start one.
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     let patience = u64::try_from(deadline::of_thread().remaining().as_millis()).unwrap_or(u64::MAX);
     let request = [guid::to_wire(class).as_slice(), &patience.to_le_bytes()].concat();

@@ -16,7 +16,7 @@ pub(crate) fn serve_start(call: &mut ServerCall<'_>) -> std::result::Result<Answ
     let (class, patience) = (guid_from(frame, 0)?, frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?);
     let caller = current_caller()?;
     let outcome = if is_of_own_user(&caller.peer) {
-        // The last tenth of the time is left for the transmission of the answer.
+        // A tenth of the client's time is kept for the transmission of the answer.
         let patience = Duration::from_millis(patience - patience / 10);
         Runtime::current()
             .and_then(|runtime| Starter::of(runtime).start(runtime, &class, Deadline::Within(patience).start()))

@@ -23,7 +23,7 @@ const STARTING_MAX: usize = 64;
 /// The servers that are being started.
 #[derive(Default)]
 pub(crate) struct Starter {
-    /// The running starts, by CLSID.
+    /// The starts that are in progress, by CLSID.
     attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
     /// Whether this process is the SCM.
     pub(super) is_serving: AtomicBool,
@@ -91,11 +91,12 @@ impl Starter {
         attempt.wait(deadline).unwrap_or_else(late).map(|()| true)
     }
 
-    /// Returns the running start of the class's server, or begins one. `None` if a server runs.
+    /// Returns the start of the class's server that is in progress, or begins a start. `None` if a
+    /// server runs.
     fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Option<Arc<Attempt>>> {
         let class = *class;
-        // The file is read without the lock, since its file system may be slow and other classes
-        // must not wait.
+        // The registration file is read before the lock is taken: its file system may be slow, and
+        // starts of other classes must not wait for it.
         let found = folders::find(&class);
         let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {

@@ -37,7 +37,8 @@ impl From<String> for Error {
     }
 }
 
-/// The common kinds of failure get the HRESULTs that Windows uses for them. All others get E_FAIL.
+/// The common kinds of failure get the HRESULTs that Windows uses for them. All other kinds get
+/// E_FAIL.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let code = match error.kind() {

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering};
 use windows_core::HRESULT;
 
-/// Whether callers receive the texts: [`UNSAID`], or a `bool`.
+/// Whether callers receive the texts: 0 or 1, or [`UNSAID`].
 static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
 /// The value of [`ARE_TOLD`] while the program has not chosen. The default then depends on how the
 /// failing code was compiled.
@@ -28,7 +28,7 @@ pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> HRESULT {
         Some(text) => Error::new(code::E_UNEXPECTED, format!("the method panicked: {text}")),
         None => code::E_UNEXPECTED.into(),
     };
-    // A payload whose own drop panics must not unwind into the caller either.
+    // The drop of the payload can panic, too, and must not unwind into the caller either.
     std::mem::forget(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(payload))));
     leave(error)
 }

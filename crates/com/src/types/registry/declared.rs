@@ -1,8 +1,9 @@
 //! The interfaces of all generated modules that are linked into the program.
 //!
-//! A cast queries for an IID and uses the vtable of the result without a call of the runtime in
-//! between, so an IID must have one meaning in a program. The linker does not detect a conflict.
-//! Each module therefore declares its interfaces when it is loaded, before any cast.
+//! A cast queries for an IID, and then uses the vtable of the result. The runtime is not called, so
+//! it cannot check the vtable. An IID must therefore have one meaning in a program. The linker does
+//! not detect a conflict. Each module therefore declares its interfaces when it is loaded, before
+//! any cast.
 
 use super::InterfaceInfo;
 use std::iter::successors;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 use windows_core::GUID;
 
-/// The interface that a module associates with an IID.
+/// An interface of a module, with its IID and its fingerprints.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredInterface {
     name: &'static str,
@@ -46,7 +47,7 @@ pub struct Declared {
     next: AtomicPtr<Self>,
 }
 
-/// The last declared module.
+/// The module that was declared last, which begins the list of declared modules.
 static LAST: AtomicPtr<Declared> = AtomicPtr::new(null_mut());
 
 impl Declared {

@@ -36,13 +36,13 @@ fn own_process() -> Peer {
     peer_of(std::process::id(), 0)
 }
 
-/// Counts references for a process, as a call of this process does.
+/// Records that references are given to a process, as a call of this process to it does.
 fn give(clients: &Clients, oxid: u64, peer: &Peer) -> ClientNumber {
     expect(clients, oxid, &place(peer))
 }
 
-/// Enters a connection of a process that is given references, and ends the connection. Returns the
-/// number of the client, and the clients that are gone then.
+/// Enters a connection of a process, gives references to the process, and ends the connection.
+/// Returns the number of the client, and the clients that are gone after this.
 fn give_and_leave(clients: &Clients, oxid: u64, peer: &Peer, kept: usize) -> (ClientNumber, Vec<ClientNumber>) {
     let number = enter(clients, oxid, peer);
     assert_eq!(give(clients, oxid, peer), number);
@@ -60,10 +60,12 @@ fn references_given_to_a_living_process_survive_the_end_of_its_last_connection()
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     let after = Instant::now();
     assert_eq!((gone, clients.has(number), clients.is_lost(number)), (vec![], true, true));
-    // A callback of the process comes over a new connection, and finds the references.
+    // When the process calls back over a new connection, it is the same client, and so has the
+    // references.
     assert_eq!((enter(&clients, 1, &peer), clients.is_lost(number)), (number, false));
     assert_eq!((clients.due(PATIENCE), clients.awaits_processes()), (None, false));
-    // The patience counts from the time when the references were given.
+    // The time for which the lost client is kept counts from the time at which the references were
+    // given.
     assert_eq!((leave(&clients, number, End::InOrder, 5), clients.is_lost(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
     assert!(due >= before + PATIENCE && due <= after + PATIENCE);
@@ -97,7 +99,7 @@ fn a_living_process_that_was_not_given_references_lately_is_gone() {
     clients.register().known.get_mut(&number).unwrap().given = given;
     assert!(clients.pass_on(1, &place(&peer), |_, _| failed).is_err());
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
-    // A process that has given all references back keeps nothing.
+    // A process that has given all references back is not kept as a lost client.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 0);
     assert_eq!((gone, clients.has(number)), (vec![number], false));
 }
@@ -129,14 +131,15 @@ fn a_process_that_has_ended_loses_its_references() {
     let (clients, mut running) = (Clients::default(), Running::start());
     let peer = peer_of(running.0.id(), 0);
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
-    // The references that other processes have passed to the process meanwhile end, too.
+    // Other processes have passed references to the lost process. These references end with the
+    // process, too.
     let passed = clients.expect_named(1, &place(&peer)).unwrap();
     let other = clients.expect_named(1, &place(&process(7))).unwrap();
     assert_eq!((gone, give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![], vec![], true));
     running.end();
     assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number, passed], false));
     assert_eq!([passed, other].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
-    // The end of the process comes before the end of its connection.
+    // Now the process ends before its connection does.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     assert_eq!(gone, [number]);
 }
@@ -147,7 +150,8 @@ fn a_later_process_with_the_same_id_keeps_no_references() {
     let clients = Clients::default();
     let Peer::Process { pid, uid, serial } = own_process() else { panic!("a process is a process") };
     let former = Peer::Process { pid, uid, serial: serial ^ 1 };
-    // Processes of other PID namespaces have no id here, so that their ends cannot be seen.
+    // A process of another PID namespace has no process id here, so this process cannot watch for
+    // its end.
     let hidden = Peer::Process { pid: 0, uid, serial };
     for peer in [former, hidden] {
         let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
@@ -209,8 +213,8 @@ fn lost_processes_of_a_user_and_their_references_are_limited() {
     assert!(numbers.iter().all(|(_, gone)| gone.is_empty()));
     assert_eq!([lose(100 + max).1, lose(101 + max).1], [[numbers[0].0], [numbers[1].0]]);
     assert_eq!(clients.register().lost.len(), LOST_BY_GROUP_MAX + 1);
-    // To meet the limit on references, the other clients of this user give way to the client that
-    // was lost last. The client of another user stays.
+    // The limit on references is reached: all other lost clients of this user are removed, in
+    // favour of the client that was lost last. The client of another user stays.
     let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_GROUP_MAX);
     assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_GROUP_MAX, true, true));
     let (number, gone) = give_and_leave(&clients, 4, &own, KEPT_BY_GROUP_MAX + 1);
@@ -239,7 +243,7 @@ fn a_connection_that_needs_no_admission_is_admitted_under_the_lock_under_which_i
     let arrival = Arrival { peer: &peer, local: None, group: None, proved: None };
     let number = clients.enter(oxid, &arrival, Some(&merge)).unwrap().number;
     assert_eq!(clients.oxid_of(expected), None);
-    // The new connection has entered when the last earlier connection leaves.
+    // A new connection enters before the earlier connection leaves, so the client is not lost.
     assert_eq!(enter(&clients, 1, &peer), number);
     assert_eq!((leave(&clients, number, End::InOrder, 9), clients.is_lost(number)), (vec![], false));
     assert_eq!(leave(&clients, number, End::InOrder, 9), [number]);

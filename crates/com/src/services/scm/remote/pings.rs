@@ -1,6 +1,6 @@
 //! The ping sets of clients of other hosts. The objects of a set may be in several processes of
 //! this user. The set has a part in each of these processes, which is a ping set of that process.
-//! The parts contain the OIDs; this module only knows which parts exist.
+//! Only the parts contain the OIDs. This module has a list of the existing parts.
 
 use super::resolver_call;
 use crate::orpc::object_exporter::{ComplexPing, Request, Response};
@@ -28,7 +28,7 @@ struct Sets {
     by_id: HashMap<u64, Set>,
     /// The sets, in the order of their expiry.
     quiet: BTreeSet<(Instant, u64)>,
-    /// The number of sets that each client and each source has made.
+    /// The number of sets that each client, and each host, has made.
     makers: SourceCounts,
 }
 
@@ -64,8 +64,8 @@ impl Sets {
     }
 }
 
-/// The parts of a set. They are locked during a ping, so that changes of one set are applied in
-/// sequence.
+/// The parts of a set. They are locked during a ping, so that changes of the set happen one after
+/// the other.
 #[derive(Default)]
 struct Parts {
     /// The identifier of the part in each process, by OXID.
@@ -116,12 +116,12 @@ impl PingSets {
         if status == INVALID_SET {
             self.forget(set);
         }
-        // A new set ignores unknown OIDs.
+        // In the ping that makes a set, unknown OIDs are ignored.
         PingAnswer { set, status: if is_new && status == INVALID_OID { DONE } else { status } }
     }
 
-    /// Returns the parts of a set, if it exists, and records the ping. If a client is given, the
-    /// set must be that client's.
+    /// Returns the parts of a set, if it exists, and records the ping. If `maker` is given, the set
+    /// must have been made by that client.
     fn pinged(&self, id: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
         let mut sets = lock(&self.0);
         let Sets { by_id, quiet, .. } = &mut *sets;
@@ -193,8 +193,9 @@ impl Parts {
         if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
     }
 
-    /// Returns the processes that a change affects, by the upper halves of their OIDs: this
-    /// process, processes with a part, and processes of this user that are found by their names.
+    /// Returns the OXIDs of the processes that a change affects, by the upper halves of the OIDs.
+    /// The processes are this process, those with a part of the set, and others of this user that
+    /// have names in the directory.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
         let own = caller.exporter.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
@@ -299,10 +300,10 @@ mod tests {
         assert_eq!(make(3600), Err(OUT_OF_RESOURCES));
         sets.forget(made[1]);
         assert_eq!([3600, 3600].map(|patience| make(patience).is_ok()), [true, false]);
-        // A ping renews the set: of all sets it is the last one to expire.
+        // A ping renews a set, which then expires after all other sets.
         assert!(sets.pinged(made[0], None).is_some() && sets.pinged(made[0], Some(Client::Peer(9))).is_none());
         assert_eq!(lock(&sets.0).quiet.last().map(|(_, id)| *id), Some(made[0]));
-        // Without patience, all sets have expired.
+        // If `patience` is 0, all other sets have expired.
         let fresh = make(0).unwrap();
         let left = lock(&sets.0);
         assert_eq!(left.by_id.keys().copied().collect::<Vec<_>>(), [fresh]);
