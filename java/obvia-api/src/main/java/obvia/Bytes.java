@@ -13,8 +13,8 @@ import obvia.spi.Scope;
  * process or of the peer.
  *
  * <p>An array from a call's arguments can be read until the method returns; later reads throw an
- * {@link IllegalStateException}. The caller may be able to change the elements meanwhile:
- * {@link #toArray} takes a copy of them.
+ * {@link IllegalStateException}. While the method runs, the caller may be able to change the
+ * elements. {@link #toArray} returns a copy that does not change.
  */
 public final class Bytes {
     private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
@@ -52,8 +52,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns an array that reads its elements in memory, in little-endian byte order. For
-     * runtimes.
+     * Returns an array that reads its elements in memory, in little-endian byte order. Only
+     * runtimes call this method.
      *
      * @param segment the memory
      * @param scope the scope that limits when the memory may be read; {@code null} for no limit
@@ -110,8 +110,8 @@ public final class Bytes {
 
     /**
      * Packs the elements into words: the first element into the lowest bits of the first word. If
-     * the elements do not fill the last word, its remaining bits must be zero before the call. For
-     * runtimes.
+     * the elements do not fill the last word, its remaining bits must be zero before the call. Only
+     * runtimes call this method.
      *
      * @param to the destination
      * @param at the index of the first word
@@ -149,8 +149,9 @@ public final class Bytes {
     }
 
     /**
-     * Returns the bytes of the elements in place. Only this method checks the scope. Later accesses
-     * to the segment are not checked, and read other data once the call has returned. For runtimes.
+     * Returns the bytes of the elements in place. This method checks the scope. Later accesses to
+     * the segment are not checked: after the call has returned, they read other data. Only runtimes
+     * call this method.
      *
      * @return a segment, read-only and little-endian
      */

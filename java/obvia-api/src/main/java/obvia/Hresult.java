@@ -1,7 +1,8 @@
 package obvia;
 
 /**
- * The HRESULTs of COM's methods; negative ones are failures. All languages use the same numbers.
+ * The HRESULTs of COM's methods; negative HRESULTs are failures. All languages use the same
+ * numbers.
  */
 public final class Hresult {
     /** Success. */

@@ -10,8 +10,8 @@ import obvia.spi.Scope;
  * process or of the peer.
  *
  * <p>An array from a call's arguments can be read until the method returns; later reads throw an
- * {@link IllegalStateException}. The caller may be able to change the elements meanwhile:
- * {@link #toArray} takes a copy of them.
+ * {@link IllegalStateException}. While the method runs, the caller may be able to change the
+ * elements. {@link #toArray} returns a copy that does not change.
  */
 public final class Longs {
     private static final ValueLayout.OfLong LAYOUT = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -39,8 +39,8 @@ public final class Longs {
     }
 
     /**
-     * Returns an array that reads its elements in memory, in little-endian byte order. For
-     * runtimes.
+     * Returns an array that reads its elements in memory, in little-endian byte order. Only
+     * runtimes call this method.
      *
      * @param segment the memory
      * @param scope the scope that limits when the memory may be read; {@code null} for no limit
@@ -102,8 +102,9 @@ public final class Longs {
     }
 
     /**
-     * Returns the bytes of the elements in place. Only this method checks the scope. Later accesses
-     * to the segment are not checked, and read other data once the call has returned. For runtimes.
+     * Returns the bytes of the elements in place. This method checks the scope. Later accesses to
+     * the segment are not checked: after the call has returned, they read other data. Only runtimes
+     * call this method.
      *
      * @return a segment, read-only and little-endian
      */

@@ -32,15 +32,15 @@ public final class Obvia {
     }
 
     /**
-     * Exports an object under a name, with a choice of threads. These threads call the methods of
-     * the object, and those of the objects that its methods return.
+     * Exports an object under a name, to be called by threads of the given kind. Such threads also
+     * call the objects that the methods of the object return.
      *
      * @param <T> the interface
      * @param object the object; not {@code null}
      * @param type the first interface of the reference; clients may query for the other interfaces
      *     of the object's class
      * @param name the name
-     * @param threading the threads
+     * @param threading the kind of threads
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
      *     E_INVALIDARG if the name is invalid, E_NOTIMPL if the object is a proxy
@@ -106,7 +106,7 @@ public final class Obvia {
      * Requires obvia-native.
      *
      * @param binding a string binding, such as {@code ncacn_vi_udp:0.0.0.0[5555]}; if it has no
-     *     endpoint, a free one is chosen
+     *     endpoint, a free endpoint is chosen
      * @return the binding with its actual endpoint
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if the endpoint is in use; E_INVALIDARG if
      *     the string binding is malformed or no module supports its protocol sequence
@@ -135,7 +135,7 @@ public final class Obvia {
      * this process {@linkplain #listen listens}.
      *
      * <p>If several processes of a user register a class, clients on this host get objects of the
-     * first of these processes.
+     * process that registered the class first.
      *
      * @param <T> the interface
      * @param classId the CLSID of the class
@@ -236,8 +236,8 @@ public final class Obvia {
      * Sets whether callers receive the message of an error or an unchecked exception that a method
      * throws. If not, callers receive only the exception's class. By default, callers receive
      * messages if this virtual machine has assertions enabled ({@code -enableassertions}), as in
-     * tests. Processes of other users and of other hosts always receive only the class, since a
-     * message may contain confidential values of this user. Every caller receives the messages of
+     * tests. Processes of other users and of other hosts always receive only the class, because a
+     * message can contain confidential values of this user. Every caller receives the messages of
      * checked exceptions and of {@link RpcException}.
      *
      * @param areTold whether callers receive the messages

@@ -51,7 +51,7 @@ public final class Occupancy {
     }
 
     /**
-     * Counts a received frame. For runtimes.
+     * Counts a received frame. Only runtimes call this method.
      *
      * @param bytes the size of the frame
      */

@@ -36,7 +36,8 @@ public final class Retained<T> implements AutoCloseable {
     }
 
     /**
-     * Creates a retained argument. Its memory is released when it is closed. For runtimes.
+     * Creates a retained argument. Closing the retained argument releases its memory. Only runtimes
+     * call this method.
      *
      * @param <T> the type of the argument
      * @param value the argument

@@ -99,7 +99,7 @@ public class RpcException extends RuntimeException {
      * Sets the name of the object or component that reports the failure.
      *
      * @param source the name
-     * @return this
+     * @return this exception
      */
     public RpcException withSource(String source) {
         this.source = source;
@@ -111,7 +111,7 @@ public class RpcException extends RuntimeException {
      *
      * @param file the name of the help file
      * @param context the number of the topic
-     * @return this
+     * @return this exception
      */
     public RpcException withHelp(String file, int context) {
         helpFile = file;

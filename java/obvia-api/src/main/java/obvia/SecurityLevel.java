@@ -2,7 +2,7 @@ package obvia;
 
 /**
  * The protection of calls over a network: {@code security=} of a string binding. Each level
- * includes the previous ones.
+ * includes the previous levels.
  */
 public enum SecurityLevel {
     /** No protection. */

@@ -34,7 +34,7 @@ public final class Providers {
                 return all.hasNext() ? all.next() : null;
             } catch (ServiceConfigurationError e) {
                 if (e.getCause() != null) {
-                    // The provider is the right one, but its instantiation failed.
+                    // The provider implements this service, but could not be instantiated.
                     throw e;
                 }
                 // The provider implements a service of the same name from another class loader.

@@ -18,7 +18,7 @@ final class ByFrames implements Coder {
     private int length;
     private GraphReader reader;
 
-    /** The factory of list elements. Each new element precedes the existing ones. */
+    /** The factory of list elements. Each new element precedes the existing elements. */
     private interface Maker {
         Object element(int value, byte[] data, Object next);
     }
@@ -63,7 +63,8 @@ final class ByFrames implements Coder {
     }
 
     /**
-     * Builds the list from objects that do not depend on the frame, as results of calls are built.
+     * Builds the list as objects that do not depend on the frame, as proxies build the results of
+     * calls.
      */
     Object build() {
         reader = frame.check(kinds, type, length);

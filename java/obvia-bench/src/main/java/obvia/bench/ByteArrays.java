@@ -50,7 +50,7 @@ public class ByteArrays {
             bytes = Sample.bytes(length, length);
         }
 
-        /** Compares another array with this one. */
+        /** Compares another array with this array. */
         void check(byte[] other) {
             if (!Arrays.equals(bytes, other)) {
                 throw new IllegalStateException("another array comes back");

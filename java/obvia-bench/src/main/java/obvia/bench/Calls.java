@@ -26,11 +26,9 @@ import obvia.Waiting;
  * set the CPU affinity.
  */
 public final class Calls {
-    /**
-     * The minimum duration of the warm-up in nanoseconds, and its minimum number of calls, for the
-     * just-in-time compilation.
-     */
+    /** The minimum duration in nanoseconds of the warm-up, which lets the methods be compiled. */
     private static final long WARM_UP = 2_000_000_000L;
+    /** The minimum number of calls of the warm-up. */
     private static final int WARM_UP_CALLS = 100_000;
 
     /**
@@ -65,7 +63,10 @@ public final class Calls {
         socket.write((text + "\n").getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Makes calls and answers questions until the bench closes the socket. */
+    /**
+     * Makes the calls that the bench requests, and answers the requests, until the bench closes the
+     * socket.
+     */
     private static void converse(Case measured) throws Exception {
         BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         int unverified = 0;

@@ -10,7 +10,7 @@ import org.apache.fory.memory.MemoryBuffer;
 
 /** An encoding of objects as bytes. */
 interface Coder {
-    /** Encodes an object over the bytes of the previous one, and returns the number of bytes. */
+    /** Encodes an object over the bytes of the previous object, and returns the number of bytes. */
     int write(Object object) throws IOException;
 
     /** Decodes the object that was encoded last. */

@@ -10,7 +10,7 @@ import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The same calls by Java's RMI, over TCP on the loopback device, for comparison. */
+/** The calls of {@link Calls} by Java's RMI, over TCP on the loopback device, for comparison. */
 final class Rmi {
     private static final String NAME = "bench";
 

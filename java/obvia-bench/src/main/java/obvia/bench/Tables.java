@@ -179,7 +179,7 @@ public final class Tables {
             System.exit(2);
         }
         // JMH has one lock for all users of a machine: another user's measurement must not block
-        // this one.
+        // this measurement.
         System.setProperty("jmh.ignoreLock", "true");
         Tables tables = new Tables(Path.of(arguments.getFirst()), isQuick);
         Files.createDirectories(tables.folder);

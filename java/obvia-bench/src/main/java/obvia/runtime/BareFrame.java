@@ -76,7 +76,7 @@ public final class BareFrame {
         return reader.one(0);
     }
 
-    /** Returns a writer of the objects behind a block. */
+    /** Returns a writer of the objects that follow a block of {@code block} bytes. */
     public FrameWriter writer(int block) {
         return new FrameWriter(memory, 0, block);
     }

@@ -31,7 +31,8 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
     private static final String READ = "read ";
 
     /**
-     * Returns the record of a compiled file, made from the rule for make that the compiler wrote.
+     * Returns the record of a compiled file. {@code by} is the compiler with its options.
+     * {@code rule} is the rule for make that the compiler wrote.
      */
     static CompilationRecord of(String by, Path source, String rule) throws IOException {
         List<String> words = words(rule);
@@ -48,8 +49,8 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
             }
             isRead |= isLast;
         }
-        // The side file is noted even if it is missing: if it appears later, the IDL file is
-        // compiled again.
+        // The attribute file (.acf) is recorded even if it is missing. If the file appears later,
+        // the IDL file is compiled again.
         Path side = source.resolveSibling(source.getFileName().toString().replaceFirst("\\.idl$", ".acf"));
         read.put(side, digest(side));
         return new CompilationRecord(by, written, read);

@@ -35,8 +35,8 @@ final class Compiler {
     record Result(boolean isRight, String said, String rule) {}
 
     /**
-     * Returns the named compiler, or else the one that the environment variable {@link #VARIABLE}
-     * names, or else `obvia` on the PATH.
+     * Returns the named compiler, or else the compiler that the environment variable
+     * {@link #VARIABLE} names, or else `obvia` on the PATH.
      */
     static Compiler find(File named, Path output, List<String> options) throws MojoExecutionException {
         List<String> words = new ArrayList<>(List.of("idl", "--language", "java", "--out", output.toString()));

@@ -67,7 +67,7 @@ public final class GenerateMojo extends AbstractMojo {
     @Parameter(defaultValue = "${project}", readonly = true, required = true)
     MavenProject project;
 
-    /** Creates the goal. For Maven. */
+    /** Creates the goal. Maven calls this constructor. */
     public GenerateMojo() {}
 
     @Override

@@ -37,7 +37,7 @@ record Limit(long until, long canceller, CallContext context) {
 
     /**
      * The time in nanoseconds from the deadline until this class ends a call. Normally the library
-     * has ended the call by then: at the deadline, and with a more precise error.
+     * has already ended the call at the deadline, with a more precise error.
      */
     static final long GRACE = 100_000_000;
 

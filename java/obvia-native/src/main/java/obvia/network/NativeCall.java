@@ -16,7 +16,10 @@ final class NativeCall extends InCall {
     /** The maximum length of each buffer that a thread keeps for its next call. */
     static final int KEPT_MAX = 64 << 10;
 
-    /** The nested calls of a thread. Each level keeps its results until its next call. */
+    /**
+     * The nested calls of a thread. Each level of nesting keeps the results of a call until the
+     * next call on the same level.
+     */
     private static final class Calls {
         private final List<NativeCall> nested = new ArrayList<>();
         private int depth;
@@ -25,9 +28,12 @@ final class NativeCall extends InCall {
     private static final ThreadLocal<Calls> OF_THREAD = ThreadLocal.withInitial(Calls::new);
 
     private final Calls calls;
-    /** The count of {@link Objects}'s replacements that this thread's last call has seen. */
+    /**
+     * The count of the attempted replacements of {@link Objects}, when the last call at this level
+     * of nesting on this thread looked its object up.
+     */
     int replacements;
-    // A stub may replace the public fields, so the library gets the memory of these private fields.
+    // A stub can replace the public fields, so the library gets the memory of these private fields.
     private MemorySegment arguments;
     private MemorySegment results;
     /** The lifetime of large arguments; {@code null} if the arguments are small. */
@@ -100,7 +106,7 @@ final class NativeCall extends InCall {
                 ended.close();
                 isAlive = false;
             } catch (IllegalStateException e) {
-                // Another thread uses the memory for input or output.
+                // Another thread uses the memory for I/O, so the arena cannot be closed yet.
                 Thread.yield();
             }
         }
@@ -114,7 +120,10 @@ final class NativeCall extends InCall {
         }
     }
 
-    /** Gives the memory of large results to the library; 0 if the results are small. */
+    /**
+     * Gives the memory of large results to the library, and returns its handle. Returns 0 if the
+     * results are small.
+     */
     long giveRoom() {
         Functions.Room given = room;
         room = null;

@@ -37,7 +37,7 @@ final class NativeChannel extends Channel {
         return this;
     }
 
-    /** Keeps the channel from being used before the library has returned. */
+    /** Prevents any use of the channel until the library has returned. */
     private void lock() {
         if (user != Thread.currentThread()) {
             throw new IllegalStateException("the channel does not belong to a call of this thread");

@@ -23,7 +23,7 @@ public final class NativeNetwork implements Network {
      */
     private static final Map<Credentials, Long> SHOWN = new ConcurrentHashMap<>();
 
-    /** Creates the network. For {@link java.util.ServiceLoader}. */
+    /** Creates the network. {@link java.util.ServiceLoader} calls this constructor. */
     public NativeNetwork() {}
 
     @Override

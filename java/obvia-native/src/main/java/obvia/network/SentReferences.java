@@ -11,8 +11,8 @@ import java.util.List;
 import obvia.RpcException;
 
 /**
- * The references that a thread has marshaled for its next call. With the call, they pass to the
- * library. The library takes them back if the server does not receive them.
+ * The references that a thread has marshaled for its next call. The library takes the references
+ * over with the call. If the server does not receive them, the library takes them back.
  */
 final class SentReferences {
     private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
@@ -89,7 +89,7 @@ final class SentReferences {
             try {
                 Functions.takeBack(through, list);
             } catch (RpcException e) {
-                // The references stay until the server ends.
+                // The library did not take the references back, so they stay until the server ends.
             }
         }
     }

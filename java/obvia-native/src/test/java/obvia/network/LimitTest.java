@@ -105,8 +105,8 @@ class LimitTest {
     }
 
     /**
-     * The library uses the buffers and the canceller of a call until it returns, even if the memory
-     * of the waiting thread is exhausted.
+     * The library uses the buffers and the canceller of a call until the call returns, even if the
+     * memory of the waiting thread is exhausted.
      */
     @Test
     void failuresOfTheWaitLeaveNoCallBehind() throws Exception {
@@ -141,7 +141,7 @@ class LimitTest {
         assertFalse(hasLeft.get());
     }
 
-    /** A call may complete just when its deadline expires. */
+    /** A call can complete at the moment at which its deadline expires. */
     @Test
     void lateResultsAreReturned() throws Exception {
         var isBegun = new AtomicBoolean();

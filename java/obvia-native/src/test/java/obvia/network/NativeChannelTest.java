@@ -47,7 +47,7 @@ class NativeChannelTest {
         assertThrows(IllegalStateException.class, () -> channel.exchange(1, 3, 8));
     }
 
-    /** A server may have a thread for each of many connections. */
+    /** A server can have many threads, and each thread keeps its buffers. */
     @Test
     void threadsKeepNoLargeFramesAfterACall() {
         NativeCall call = NativeCall.enter(3, Arena.global().allocate(LENGTH));

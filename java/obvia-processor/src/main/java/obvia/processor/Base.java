@@ -32,7 +32,7 @@ enum Base {
         this.array = array;
     }
 
-    /** Returns the name of the type's layout in {@code Flat}. */
+    /** Returns the name of the constant of {@code Flat} that has the type's layout. */
     String layout() {
         return this == BOOLEAN ? "BYTE" : name();
     }

@@ -12,6 +12,7 @@ final class Block {
      *
      * @param type the type; {@code null} for the number of an array's elements
      * @param name the variable with the value
+     * @param at the offset in the block
      */
     record Item(Type type, String name, int at) {
         /** Whether the whole value lies in the block. */
@@ -69,7 +70,7 @@ final class Block {
         return items.stream().anyMatch(item -> item.type() != null && item.type().hasReferences(seen));
     }
 
-    /** Returns the offset of the member with the number of an array's elements. */
+    /** Returns the offset of the member with the number of elements of the array {@code of}. */
     int count(Item of) {
         return items.get(items.indexOf(of) - 1).at;
     }

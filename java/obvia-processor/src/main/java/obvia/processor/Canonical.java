@@ -18,7 +18,7 @@ import java.util.UUID;
 final class Canonical {
     private Canonical() {}
 
-    /** Returns the canonical text of an interface, with the IID if it is known. */
+    /** Returns the canonical text of an interface, with the IID if it is set. */
     static String text(Remote remote) throws Refused {
         List<Remote> own = remote.lineage();
         return text(own, Closure.of(own));
@@ -54,8 +54,8 @@ final class Canonical {
     }
 
     /**
-     * Sets the IID of an interface: the declared one, or a UUID of version 8 that is derived from
-     * the text without IID and from the exceptions.
+     * Sets the IID of an interface: the declared IID {@code said}, or if there is none, a UUID of
+     * version 8. The UUID is derived from the canonical text without IID, and from the exceptions.
      */
     static void identify(Remote remote, String said) throws Refused {
         remote.iid = said;

@@ -12,7 +12,7 @@ final class Closure {
     final Map<String, Type.Struct> structs = new TreeMap<>();
     private final Map<String, Object> names = new HashMap<>();
 
-    /** Returns the closure of some interfaces. */
+    /** Returns the types and interfaces that some interfaces use. */
     static Closure of(List<Remote> interfaces) throws Refused {
         Closure closure = new Closure();
         for (Remote remote : interfaces) {

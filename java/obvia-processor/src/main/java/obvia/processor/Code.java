@@ -42,7 +42,7 @@ final class Code {
         }
     }
 
-    /** Adds a line that continues the previous one. */
+    /** Adds a line that continues the previous line. */
     void continuation(String text) {
         body.append(text.isEmpty() ? "" : "    ".repeat(depth + 2) + text).append('\n');
     }
@@ -71,7 +71,7 @@ final class Code {
 
     /**
      * Returns the name of a class of the program in this file; a nested class is qualified by the
-     * enclosing one.
+     * enclosing class.
      */
     String named(TypeElement element) {
         Element around = element.getEnclosingElement();

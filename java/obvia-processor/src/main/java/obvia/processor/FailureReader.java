@@ -16,12 +16,10 @@ import javax.lang.model.util.ElementFilter;
  * exception that wraps failed calls.
  */
 final class FailureReader {
-    /**
-     * The first HRESULT of FACILITY_ITF that an interface may define, and the number of HRESULTs
-     * that an interface gets for its exceptions.
-     */
+    /** The first HRESULT of FACILITY_ITF that an interface may define. */
     private static final int FIRST = 0x80040200;
 
+    /** The maximum number of an interface's own exceptions, each of which gets an HRESULT. */
     private static final int FAILURES_MAX = 0x100;
 
     /** The exceptions that wrap failed calls if a method declares one of them. */
@@ -85,7 +83,8 @@ final class FailureReader {
 
     /**
      * Whether the exception has a constructor with a message. If not, the exception must have a
-     * constructor without arguments.
+     * constructor without arguments. The package of {@code from} must have access to the
+     * constructor.
      */
     private boolean hasMessage(TypeElement element, ExecutableElement method, TypeElement from) throws Refused {
         boolean isInner = element.getNestingKind() == NestingKind.MEMBER && !element.getModifiers().contains(Modifier.STATIC);

@@ -120,7 +120,10 @@ final class GraphCode {
         }
     }
 
-    /** Returns the expression for a member of a built value. */
+    /**
+     * Returns the expression for a member of a built value. If {@code isSome}, the expression
+     * yields an empty list or array in place of {@code null}.
+     */
     String read(Block.Item item, String in, String at, boolean isSome) {
         String place = MethodCode.place(at, item.at());
         return switch (item.type()) {

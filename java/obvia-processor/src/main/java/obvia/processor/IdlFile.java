@@ -12,7 +12,7 @@ final class IdlFile {
     private final Program program;
     private final InterfaceReader reader;
     private final Remote remote;
-    /** The interfaces that the interface depends on, bases first. */
+    /** The interface, and the interfaces on which it depends, bases first. */
     private final Set<Remote> reached = new LinkedHashSet<>();
 
     /** The texts of interfaces for which code was generated earlier. */

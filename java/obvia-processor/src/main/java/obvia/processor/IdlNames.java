@@ -4,7 +4,7 @@ import java.util.HashSet;
 import java.util.Set;
 import javax.lang.model.element.Element;
 
-/** A set of names in IDL, and the conversion of Java's names to valid ones. */
+/** A set of names in IDL, and the conversion of Java's names to valid IDL names. */
 final class IdlNames {
     /**
      * The words that continue a type in a declaration, as {@code int} does after {@code long}. A
@@ -34,7 +34,7 @@ final class IdlNames {
         return name;
     }
 
-    /** Returns the name of a method: an overloaded one gets a number as suffix. */
+    /** Returns the name of a method: an overloaded method gets a number as suffix. */
     String method(Element element, String wanted) throws Refused {
         String name = wanted;
         for (int number = 2; taken.contains(name); number++) {

@@ -30,7 +30,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
     private Program program;
     private InterfaceReader reader;
 
-    /** Creates the processor. For {@link java.util.ServiceLoader}. */
+    /** Creates the processor. {@link java.util.ServiceLoader} calls this constructor. */
     public InterfaceProcessor() {}
 
     @Override

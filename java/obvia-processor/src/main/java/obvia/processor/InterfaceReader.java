@@ -123,8 +123,8 @@ final class InterfaceReader {
             throw new Refused(method, "proxies already have a method `begin(int)`: give the method another name");
         }
         IdlNames own = new IdlNames();
-        // The parameters take their names first, so that a conflict changes the name of a length
-        // instead.
+        // The parameters take their names before the lengths do, so that a length gets another name
+        // in a conflict.
         List<String> given = new ArrayList<>();
         for (VariableElement param : declared) {
             given.add(own.unique(param, param.getSimpleName().toString()));

@@ -49,7 +49,7 @@ final class MethodCode {
         return name;
     }
 
-    /** Returns the name of a further variable of a parameter. */
+    /** Returns a unique name for a variable, made of a parameter's name and an ending. */
     String derived(String of, String ending) {
         return derived.computeIfAbsent(of + ending, this::unique);
     }
@@ -88,7 +88,8 @@ final class MethodCode {
 
     /**
      * Generates the code that reads and verifies a frame with structures, and unmarshals the
-     * frame's references for a proxy or a call.
+     * frame's references. {@code marshaled} is the expression for the proxy or the call to which
+     * the references belong.
      */
     void readGraph(Block block, String reader, String pointer, String marshaled) {
         for (Block.Item item : block.items) {
@@ -105,6 +106,7 @@ final class MethodCode {
 
     /**
      * Returns the expression for a parameter or result of a frame that {@link #readGraph} has read.
+     * {@code isSome} is as in {@link GraphCode#read}.
      */
     String built(Block.Item item, String reader, boolean isSome) {
         return info.graphs().read(item, reader, "0", isSome);
@@ -219,7 +221,7 @@ final class MethodCode {
         }
     }
 
-    /** Returns the expression for an offset relative to another one. */
+    /** Returns the expression for the sum of {@code at}, an expression, and {@code offset}. */
     static String place(String at, int offset) {
         return offset == 0 ? at : at.equals("0") ? Integer.toString(offset) : at + " + " + offset;
     }
@@ -234,8 +236,8 @@ final class MethodCode {
     }
 
     /**
-     * Generates the code that reads and verifies a frame without structures. References are left as
-     * bytes.
+     * Generates the code that reads and verifies a frame without structures. References stay bytes,
+     * in variables that are already declared if {@code isDeclared}.
      */
     void read(Block block, String reader, boolean isDeclared) {
         code.line(code.runtime("FrameReader") + " " + reader + " = new " + code.runtime("FrameReader") + "(call, " + block.size() + ");");

@@ -83,7 +83,7 @@ final class Program {
 
     /**
      * Whether the interface's description is generated from Java, by this compilation or another
-     * one.
+     * compilation.
      */
     boolean isFromJava(TypeElement element) {
         TypeElement info = info(element);
@@ -148,7 +148,7 @@ final class Program {
         return null;
     }
 
-    /** Whether code in the package of another type can access the element. */
+    /** Whether code in the package of the type {@code from} can access the element. */
     boolean isVisible(Element element, TypeElement from) {
         for (Element at = element; at != null && at.getKind() != ElementKind.PACKAGE; at = at.getEnclosingElement()) {
             Set<Modifier> modifiers = at.getModifiers();

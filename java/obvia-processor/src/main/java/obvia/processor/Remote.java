@@ -16,11 +16,11 @@ final class Remote {
     /** The interface's own methods. */
     final List<Method> methods = new ArrayList<>();
     /**
-     * The exceptions that methods throw to their callers, inherited ones first: the HRESULT follows
-     * from the position.
+     * The exceptions that methods throw to their callers, inherited exceptions first. The HRESULT
+     * of an exception follows from its position.
      */
     final List<Failure> failures = new ArrayList<>();
-    /** The IID of the interface, once the IID is known. */
+    /** The IID of the interface; {@code null} until {@link Canonical#identify} sets it. */
     String iid;
 
     Remote(TypeElement element, String name, Remote base) {
@@ -32,7 +32,7 @@ final class Remote {
         }
     }
 
-    /** Returns all methods, inherited ones first: in the order of their opnums. */
+    /** Returns all methods, inherited methods first: in the order of their opnums. */
     List<Method> allMethods() {
         List<Method> all = base == null ? new ArrayList<>() : new ArrayList<>(base.allMethods());
         all.addAll(methods);
@@ -74,7 +74,8 @@ final class Remote {
      *
      * @param name the name in Java
      * @param idlName the name in IDL
-     * @param countName the name of its length in IDL; {@code null} if it has none
+     * @param countName the name of the value's length in IDL; {@code null} if the value has no
+     *     length
      */
     record Param(String name, String idlName, String countName, Type type, TypeMirror mirror) {}
 

@@ -28,7 +28,10 @@ final class StructReader {
         this.types = types;
     }
 
-    /** Returns a record, a class, or a sealed type. */
+    /**
+     * Returns the structure for a record, a class, or a sealed type. The parameters {@code where}
+     * and {@code from} are as in {@link TypeReader#read}.
+     */
     Type.Struct read(TypeElement element, Element where, TypeElement from) throws Refused {
         if (!isSealed(element) && isEmpty(element, where)) {
             throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");

@@ -53,7 +53,7 @@ final class StubCode {
             int at = references.removeFirst();
             var reference = (Type.Reference) method.params().get(at).type();
             String name = names.given.get(at);
-            // If this reference cannot be unmarshaled, these references are given back.
+            // If the reference cannot be unmarshaled, the stub gives the later references back.
             String rest = references.stream().map(other -> ", " + names.derived(names.given.get(other), "Reference")).collect(joining());
             code.line(names.java(reference) + " " + name + " = " + code.runtime("Marshal") + ".object(call, " + names.derived(name, "Reference") + ", "
                     + names.wanted(reference) + rest + ");");
@@ -103,7 +103,7 @@ final class StubCode {
         code.line("}");
     }
 
-    /** Returns the exceptions in an order in which each can be caught. */
+    /** Returns the exceptions, subclasses before superclasses, so that each can be caught. */
     private List<Remote.Failure> subclassesFirst() {
         List<Remote.Failure> left = new ArrayList<>(method.failures());
         List<Remote.Failure> ordered = new ArrayList<>();

@@ -77,7 +77,7 @@ sealed interface Type {
     }
 
     /**
-     * A kind of a sealed type.
+     * A kind of a sealed type: one of the classes of its values.
      *
      * @param member the union's member; {@code null} for a kind without content
      */
@@ -88,7 +88,8 @@ sealed interface Type {
      *
      * @param name the name in Java
      * @param idlName the name in IDL
-     * @param countName the name of its length in IDL; {@code null} if it has none
+     * @param countName the name of the value's length in IDL; {@code null} if the value has no
+     *     length
      * @param field the field of the class; {@code null} if no field is set
      */
     record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, Field field) {}

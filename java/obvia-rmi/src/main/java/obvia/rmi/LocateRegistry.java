@@ -25,7 +25,7 @@ public final class LocateRegistry {
     /**
      * Returns the registry of a host.
      *
-     * @throws RemoteException for any host but this one
+     * @throws RemoteException for any host but this host
      */
     public static Registry getRegistry(String host) throws RemoteException {
         return getRegistry(host, Registry.REGISTRY_PORT);
@@ -34,7 +34,7 @@ public final class LocateRegistry {
     /**
      * Returns the registry of a host for an RMI port.
      *
-     * @throws RemoteException for any host but this one
+     * @throws RemoteException for any host but this host
      */
     public static Registry getRegistry(String host, int port) throws RemoteException {
         if (host != null && !HERE.contains(host)) {

@@ -31,7 +31,7 @@ public abstract class Channel {
     /** The transport to which the interface pointers of the calls belong. */
     final Transport transport;
 
-    /** Creates a channel. For transports. */
+    /** Creates a channel. Only transports call this constructor. */
     protected Channel(Transport transport) {
         this.transport = transport;
     }
@@ -74,6 +74,7 @@ public abstract class Channel {
      * Creates a reference to an array before the request's frame is written. Returns 0 if the peer
      * does not accept the array by reference. The caller must then copy the array.
      *
+     * @param isWritten whether the method writes the array
      * @param length the allocated length of the request's frame, in bytes
      */
     public long refer(MemorySegment array, boolean isWritten, int length) {
@@ -104,9 +105,9 @@ public abstract class Channel {
     }
 
     /**
-     * Returns the exception for a failed access to the memory of a call's frames, if the peer has
-     * truncated the memory or another thread has closed the memory: both end the connection. Throws
-     * {@code why} if the failure has another cause.
+     * Returns the exception for a failed access to the memory of a call's frames. If the peer has
+     * truncated the memory, or another thread has closed it, the connection ends. If the failure
+     * has another cause, throws {@code why}.
      */
     public RpcException failed(Throwable why) {
         if (why instanceof Error error) {

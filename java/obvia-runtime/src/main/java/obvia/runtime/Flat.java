@@ -11,19 +11,19 @@ import java.lang.foreign.ValueLayout;
  * <p>The transfer syntax is FLAT: docs/flat.md.
  */
 public final class Flat {
-    /** {@code byte}, {@code boolean}, {@code char}, {@code small}. */
+    /** The layout of IDL's {@code byte}, {@code boolean}, {@code char} and {@code small}. */
     public static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-    /** {@code short}. */
+    /** The layout of IDL's {@code short}. */
     public static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LITTLE_ENDIAN);
-    /** {@code wchar_t}. */
+    /** The layout of IDL's {@code wchar_t}. */
     public static final ValueLayout.OfChar CHAR = ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(LITTLE_ENDIAN);
-    /** {@code long}, enumerations. */
+    /** The layout of IDL's {@code long} and of enumerations. */
     public static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
-    /** {@code hyper}, slots. */
+    /** The layout of IDL's {@code hyper} and of slots. */
     public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
-    /** {@code float}. */
+    /** The layout of IDL's {@code float}. */
     public static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN);
-    /** {@code double}. */
+    /** The layout of IDL's {@code double}. */
     public static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
     private Flat() {}

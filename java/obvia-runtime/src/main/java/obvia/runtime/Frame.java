@@ -40,8 +40,8 @@ public final class Frame implements Scope {
 
     /**
      * The memory with the elements of long arrays: the peer's memory of the frame, or a copy if the
-     * frame is retained. In place of the elements, {@link #bytes} has their position relative to
-     * {@link #farAt}. Can be {@code null} if the frame has no long arrays.
+     * frame is retained. In place of the elements, {@link #bytes} has their offset from
+     * {@link #farAt}. The memory can be {@code null} if the frame has no long arrays.
      */
     MemorySegment far;
 
@@ -53,7 +53,7 @@ public final class Frame implements Scope {
     /** The thread that may read the frame; {@code null} for any thread. */
     private final Thread owner;
 
-    /** The objects to which the frame's references lead, by the number of the reference. */
+    /** The objects to which the frame's references lead, by the index of the reference. */
     Object[] objects;
 
     Frame(GraphReader reader, MemorySegment far, long farAt, Thread owner) {
@@ -144,47 +144,47 @@ public final class Frame implements Scope {
         memory();
     }
 
-    /** Returns a {@code byte}. */
+    /** Returns the {@code byte} at an offset. */
     public byte getByte(int at) {
         return memory()[at];
     }
 
-    /** Returns a {@code short}. */
+    /** Returns the {@code short} at an offset. */
     public short getShort(int at) {
         return (short) FrameBytes.SHORTS.get(memory(), at);
     }
 
-    /** Returns a {@code char}. */
+    /** Returns the {@code char} at an offset. */
     public char getChar(int at) {
         return (char) FrameBytes.CHARS.get(memory(), at);
     }
 
-    /** Returns an {@code int}. */
+    /** Returns the {@code int} at an offset. */
     public int getInt(int at) {
         return (int) FrameBytes.INTS.get(memory(), at);
     }
 
-    /** Returns a {@code long}. */
+    /** Returns the {@code long} at an offset. */
     public long getLong(int at) {
         return (long) FrameBytes.LONGS.get(memory(), at);
     }
 
-    /** Returns a {@code float}. */
+    /** Returns the {@code float} at an offset. */
     public float getFloat(int at) {
         return (float) FrameBytes.FLOATS.get(memory(), at);
     }
 
-    /** Returns a {@code double}. */
+    /** Returns the {@code double} at an offset. */
     public double getDouble(int at) {
         return (double) FrameBytes.DOUBLES.get(memory(), at);
     }
 
-    /** Returns a {@code boolean}. */
+    /** Returns the {@code boolean} at an offset. */
     public boolean getBoolean(int at) {
         return memory()[at] != 0;
     }
 
-    /** Returns a GUID. */
+    /** Returns the GUID at an offset. */
     public Guid getGuid(int at) {
         return Guid.fromWire(getLong(at), getLong(at + 8));
     }
@@ -254,7 +254,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Bytes.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Bytes bytes(int at, int count) {
         return Bytes.of(near(at, count * 1), this);
     }
@@ -265,7 +265,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Shorts.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Shorts shorts(int at, int count) {
         return Shorts.of(near(at, count * 2), this);
     }
@@ -276,7 +276,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Chars.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Chars chars(int at, int count) {
         return Chars.of(near(at, count * 2), this);
     }
@@ -287,7 +287,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Ints.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Ints ints(int at, int count) {
         return Ints.of(near(at, count * 4), this);
     }
@@ -298,7 +298,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Longs.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Longs longs(int at, int count) {
         return Longs.of(near(at, count * 8), this);
     }
@@ -309,7 +309,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Floats.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Floats floats(int at, int count) {
         return Floats.of(near(at, count * 4), this);
     }
@@ -320,7 +320,7 @@ public final class Frame implements Scope {
         return elements == null ? null : Doubles.of(elements, this);
     }
 
-    /** Returns an array of fixed size. */
+    /** Returns the array of fixed size at an offset. */
     public Doubles doubles(int at, int count) {
         return Doubles.of(near(at, count * 8), this);
     }

@@ -29,7 +29,7 @@ public final class FrameReader {
     /** The number of elements of the object that was found last. */
     private int count;
 
-    /** The number of bytes that further arrays of results may have. */
+    /** The number of bytes that are left for further arrays of results. */
     private long room = FrameLimit.BYTES;
 
     /** Creates a reader of a call's results with a block of {@code block} bytes. */
@@ -114,14 +114,17 @@ public final class FrameReader {
         return Guid.fromWire(getLong(place), getLong(place + 8));
     }
 
-    /** Checks that a value is within its range. */
+    /** Checks that a value is at least {@code least} and at most {@code most}. */
     public void checkRange(long value, long least, long most) {
         if (value < least || value > most) {
             throw bad(value + " is not within " + least + " and " + most);
         }
     }
 
-    /** Checks that an unsigned value is within its range, whose bounds are not negative. */
+    /**
+     * Checks that an unsigned value is at least {@code least} and at most {@code most}. The bounds
+     * are not negative.
+     */
     public void checkUnsignedRange(long value, long least, long most) {
         if (value < 0 || value < least || value > most) {
             throw bad(Frames.beyond(value, least, most));
@@ -229,9 +232,9 @@ public final class FrameReader {
     /**
      * Finds the next object.
      *
-     * @param slot the offset of its slot
-     * @param kind the number of its type
-     * @param count the expected number of its elements
+     * @param slot the offset of the object's slot
+     * @param kind the number of the object's type
+     * @param count the expected number of elements
      * @param size the size of an element in bytes
      * @return the offset of its elements
      */
@@ -246,7 +249,7 @@ public final class FrameReader {
      * Finds the next object. Only the object's header has the number of elements: see
      * {@link #count()}.
      *
-     * @return the offset of its elements; -1 if the slot is null
+     * @return the offset of the elements; -1 if the slot is null
      */
     public int find(int slot, int kind, int size) {
         long offset = getLong(slot);
@@ -357,140 +360,119 @@ public final class FrameReader {
         return body < 0 ? null : copyBytes(body, count);
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public byte[] bytes(int slot, int kind, int count) {
         return copyBytes(find(slot, kind, count, 1), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(byte[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.BYTE, at + find(slot, kind, count, 1), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public byte[] copyBytes(int place, int count) {
         byte[] copy = new byte[count];
         MemorySegment.copy(memory, Flat.BYTE, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public short[] shorts(int slot, int kind, int count) {
         return copyShorts(find(slot, kind, count, 2), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(short[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.SHORT, at + find(slot, kind, count, 2), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public short[] copyShorts(int place, int count) {
         short[] copy = new short[count];
         MemorySegment.copy(memory, Flat.SHORT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public char[] chars(int slot, int kind, int count) {
         return copyChars(find(slot, kind, count, 2), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(char[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.CHAR, at + find(slot, kind, count, 2), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public char[] copyChars(int place, int count) {
         char[] copy = new char[count];
         MemorySegment.copy(memory, Flat.CHAR, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public int[] ints(int slot, int kind, int count) {
         return copyInts(find(slot, kind, count, 4), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(int[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.INT, at + find(slot, kind, count, 4), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public int[] copyInts(int place, int count) {
         int[] copy = new int[count];
         MemorySegment.copy(memory, Flat.INT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public long[] longs(int slot, int kind, int count) {
         return copyLongs(find(slot, kind, count, 8), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(long[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.LONG, at + find(slot, kind, count, 8), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public long[] copyLongs(int place, int count) {
         long[] copy = new long[count];
         MemorySegment.copy(memory, Flat.LONG, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public float[] floats(int slot, int kind, int count) {
         return copyFloats(find(slot, kind, count, 4), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(float[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.FLOAT, at + find(slot, kind, count, 4), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public float[] copyFloats(int place, int count) {
         float[] copy = new float[count];
         MemorySegment.copy(memory, Flat.FLOAT, at + place, copy, 0, count);
         return copy;
     }
 
-    /** Returns an array whose length is known. */
+    /** Returns the next object as an array of {@code count} elements. */
     public double[] doubles(int slot, int kind, int count) {
         return copyDoubles(find(slot, kind, count, 8), count);
     }
 
-    /** Reads elements into the beginning of an array. */
+    /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(double[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.DOUBLE, at + find(slot, kind, count, 8), array, 0, count);
     }
 
-    /**
-     * Returns elements of the frame from an offset on. The caller has checked that the frame has
-     * them.
-     */
+    /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public double[] copyDoubles(int place, int count) {
         double[] copy = new double[count];
         MemorySegment.copy(memory, Flat.DOUBLE, at + place, copy, 0, count);

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import obvia.Guid;
 
 /**
- * Writes the objects of a frame behind its block, in the order of their slots. {@link Frames} has
- * computed the frame's length.
+ * Writes the objects that follow the block of a frame, in the order of their slots. {@link Frames}
+ * has computed the frame's length.
  */
 public final class FrameWriter {
     private final MemorySegment memory;
@@ -14,12 +14,12 @@ public final class FrameWriter {
     /** The offset of the next object. */
     private int next;
 
-    /** Creates a writer of a call's arguments behind a block of {@code block} bytes. */
+    /** Creates a writer of a call's arguments after a block of {@code block} bytes. */
     public FrameWriter(Channel call, int block) {
         this(call.memory, call.at, block);
     }
 
-    /** Creates a writer of a call's results behind a block of {@code block} bytes. */
+    /** Creates a writer of a call's results after a block of {@code block} bytes. */
     public FrameWriter(InCall call, int block) {
         this(call.replyMemory, call.replyAt, block);
     }

@@ -59,7 +59,7 @@ public final class Frames {
      * Returns the length of a frame with one more object.
      *
      * @param length the length without the object
-     * @param count the number of its elements
+     * @param count the number of the object's elements
      * @param size the size of an element in bytes
      * @throws RpcException with E_OUTOFMEMORY if the frame would be too long
      */
@@ -163,7 +163,7 @@ public final class Frames {
         }
     }
 
-    /** Checks that an array has the length that the interface requires. */
+    /** Checks that an array has {@code meant} elements, as the interface requires. */
     public static void checkLength(long length, long meant) {
         if (length != meant) {
             throw invalid("an array has " + length + " elements, expected " + meant);
@@ -204,7 +204,7 @@ public final class Frames {
     /**
      * Returns those elements of an array that the method has used.
      *
-     * @throws RpcException with E_UNEXPECTED if the array has fewer
+     * @throws RpcException with E_UNEXPECTED if the array has fewer elements
      */
     public static MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
@@ -222,14 +222,17 @@ public final class Frames {
         return used((long) used(expression, (int) Math.min(array.byteSize() / size, FRAME_MAX)), array, size);
     }
 
-    /** Checks that a value is within its range. */
+    /** Checks that a value is at least {@code least} and at most {@code most}. */
     public static void checkRange(long value, long least, long most) {
         if (value < least || value > most) {
             throw invalid(value + " is not within " + least + " and " + most);
         }
     }
 
-    /** Checks that an unsigned value is within its range, whose bounds are not negative. */
+    /**
+     * Checks that an unsigned value is at least {@code least} and at most {@code most}. The bounds
+     * are not negative.
+     */
     public static void checkUnsignedRange(long value, long least, long most) {
         if (value < 0 || value < least || value > most) {
             throw invalid(beyond(value, least, most));
@@ -243,7 +246,7 @@ public final class Frames {
     /**
      * Checks the number of elements of an array that the method has used.
      *
-     * @throws RpcException with E_UNEXPECTED if the array has fewer
+     * @throws RpcException with E_UNEXPECTED if the array has fewer elements
      */
     public static int used(long used, int room) {
         if (used < 0 || used > room) {
@@ -295,7 +298,7 @@ public final class Frames {
         return elements == null ? null : Collections.unmodifiableList(new ArrayList<>(elements));
     }
 
-    /** Checks that a union has the arm of its discriminant. */
+    /** Checks that a union's arm {@code which} matches its discriminant {@code meant}. */
     public static void checkCase(long which, long meant) {
         if (which != meant) {
             throw invalid("the union's arm does not match its discriminant: the arm is that of " + which + ", the discriminant " + meant);
@@ -303,8 +306,8 @@ public final class Frames {
     }
 
     /**
-     * Checks that a union has the arm of its discriminant. Fails with E_INVALIDARG if the
-     * expression for the discriminant is undefined.
+     * Checks that a union's arm {@code which} matches its discriminant. Fails with E_INVALIDARG if
+     * the expression for the discriminant is undefined.
      */
     public static void checkCase(long which, LongSupplier expression) {
         try {
@@ -386,8 +389,8 @@ public final class Frames {
     }
 
     /**
-     * Checks that arrays that share one count have the same length, within the range of that count.
-     * An array that is {@code null} matches any length.
+     * Checks that arrays that share one count have the same length, which must be at most
+     * {@code most}. An array that is {@code null} matches any length.
      */
     public static void checkLengths(long most, Object... arrays) {
         int length = length(arrays);
@@ -399,37 +402,37 @@ public final class Frames {
         }
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static byte[] array(Bytes elements) {
         return elements == null ? new byte[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static short[] array(Shorts elements) {
         return elements == null ? new short[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static char[] array(Chars elements) {
         return elements == null ? new char[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static int[] array(Ints elements) {
         return elements == null ? new int[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static long[] array(Longs elements) {
         return elements == null ? new long[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static float[] array(Floats elements) {
         return elements == null ? new float[0] : elements.toArray();
     }
 
-    /** Returns the elements of an array; none for {@code null}. */
+    /** Returns the elements of an array; an empty array for {@code null}. */
     public static double[] array(Doubles elements) {
         return elements == null ? new double[0] : elements.toArray();
     }

@@ -25,7 +25,7 @@ import obvia.runtime.call.Pool;
 abstract class GraphCopy extends Pool.Member {
     /**
      * The size of the first piece of the frame that is copied, in bytes. Each piece is twice as
-     * long as the previous one, up to {@link #PIECE_MAX}.
+     * long as the previous piece, up to {@link #PIECE_MAX}.
      */
     private static final int PIECE_FIRST = 512;
     private static final int PIECE_MAX = 64 << 10;
@@ -33,7 +33,7 @@ abstract class GraphCopy extends Pool.Member {
     GraphKinds kinds;
 
     /**
-     * The frame. Before the verification, it has the location in the peer's memory. After the
+     * The frame. Before the verification, it has only its location in the peer's memory. After the
      * verification, views read from it.
      */
     Frame frame;
@@ -230,9 +230,10 @@ abstract class GraphCopy extends Pool.Member {
     }
 
     /**
-     * Returns the offset of an object that is not the next one.
+     * Returns the offset of an object that is not the next object.
      *
-     * @return the offset in the copy; negative if full pointers have already led there
+     * @param isFull whether the slot is a full pointer
+     * @return the offset in the copy; negative if full pointers have already led to the object
      */
     final int elsewhere(int slot, long offset, boolean isFull) {
         if (offset > next + beyond) {

@@ -339,7 +339,7 @@ public final class GraphReader extends GraphCopy {
     /**
      * Verifies the target of a slot, and replaces the slot by the offset in the copy.
      *
-     * @return the offset; 0 for null; negative if a full pointer has already led there
+     * @return the offset; 0 for null; negative if a full pointer has already led to the target
      */
     private int find(int slot, int number, GraphType type, int pointer, int many) {
         long offset = getLong(slot);
@@ -378,7 +378,7 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** Checks that a value is within its range. */
+    /** Checks that a value is at least {@code least} and at most {@code most}. */
     public void checkRange(int at, long value, long least, long most) {
         if (value < least || value > most) {
             throw bad(at, "the value is out of its range: " + value + " is not within " + least + " and " + most);

@@ -10,7 +10,7 @@ import obvia.Guid;
  * those of C on a 64-bit machine: docs/flat.md.
  */
 public abstract class GraphType {
-    /** {@code boolean}. */
+    /** The type of IDL's {@code boolean}. */
     public static final GraphType BOOLEAN = new Value(1, true) {
         @Override
         protected void verify(GraphReader in, int at) {
@@ -28,15 +28,15 @@ public abstract class GraphType {
         }
     };
 
-    /** {@code byte}. */
+    /** The type of IDL's {@code byte}. */
     public static final GraphType BYTE = ofByte();
-    /** {@code char}. */
+    /** The type of IDL's {@code char}. */
     public static final GraphType CHAR = ofByte();
-    /** {@code small}. */
+    /** The type of IDL's {@code small}. */
     public static final GraphType SMALL = ofByte();
-    /** {@code unsigned small}. */
+    /** The type of IDL's {@code unsigned small}. */
     public static final GraphType USMALL = ofByte();
-    /** {@code wchar_t}. */
+    /** The type of IDL's {@code wchar_t}. */
     public static final GraphType WCHAR = new Value(2, false) {
         @Override
         protected void write(GraphWriter out, Object value, int at) {
@@ -48,21 +48,21 @@ public abstract class GraphType {
             return frame.getChar(at);
         }
     };
-    /** {@code short}. */
+    /** The type of IDL's {@code short}. */
     public static final GraphType SHORT = ofShort();
-    /** {@code unsigned short}. */
+    /** The type of IDL's {@code unsigned short}. */
     public static final GraphType USHORT = ofShort();
-    /** {@code long}. */
+    /** The type of IDL's {@code long}. */
     public static final GraphType LONG = ofInt();
-    /** {@code unsigned long}. */
+    /** The type of IDL's {@code unsigned long}. */
     public static final GraphType ULONG = ofInt();
-    /** {@code HRESULT}. */
+    /** The type of IDL's {@code HRESULT}. */
     public static final GraphType HRESULT = ofInt();
-    /** {@code hyper}. */
+    /** The type of IDL's {@code hyper}. */
     public static final GraphType HYPER = ofLong();
-    /** {@code unsigned hyper}. */
+    /** The type of IDL's {@code unsigned hyper}. */
     public static final GraphType UHYPER = ofLong();
-    /** {@code float}. */
+    /** The type of IDL's {@code float}. */
     public static final GraphType FLOAT = new Value(4, false) {
         @Override
         protected void write(GraphWriter out, Object value, int at) {
@@ -74,7 +74,7 @@ public abstract class GraphType {
             return frame.getFloat(at);
         }
     };
-    /** {@code double}. */
+    /** The type of IDL's {@code double}. */
     public static final GraphType DOUBLE = new Value(8, false) {
         @Override
         protected void write(GraphWriter out, Object value, int at) {
@@ -86,7 +86,7 @@ public abstract class GraphType {
             return frame.getDouble(at);
         }
     };
-    /** {@code GUID}. */
+    /** The type of IDL's {@code GUID}. */
     public static final GraphType GUID = new Value(16, true) {
         @Override
         protected void write(GraphWriter out, Object value, int at) {
@@ -114,7 +114,8 @@ public abstract class GraphType {
     final int size;
 
     /**
-     * The offset and the element type of the array at a value's end; {@code null} if there is none.
+     * The offset of the array at a value's end, and its element type. The type is {@code null} if
+     * there is no such array.
      */
     private final int tailAt;
 
@@ -143,14 +144,14 @@ public abstract class GraphType {
         this.tail = tail;
     }
 
-    /** Returns the type of references to objects of an interface, as elements of arrays. */
+    /** Returns the type of array elements that are references to objects of an interface. */
     public static GraphType object(Class<?> type) {
         return ObjectPointer.ALL.get(type);
     }
 
     /**
-     * Returns the type of pointers to values of this type, as elements of arrays. The value of such
-     * an element is the target of the pointer.
+     * Returns the type of array elements that are pointers to values of this type. In Java, such an
+     * element is the value to which the pointer leads.
      */
     public final GraphType pointer(int pointer) {
         synchronized (pointers) {

@@ -27,7 +27,7 @@ public abstract class GraphView {
     }
 
     /**
-     * Whether the other object is a view of the same class, of the same structure in the same
+     * Whether the other object has the same class, and is a view of the same structure in the same
      * frame.
      */
     @Override

@@ -228,10 +228,10 @@ public final class GraphWriter extends GraphWords {
     /**
      * Writes the slot of a pointer to numbers; {@code null} leaves it 0.
      *
-     * @param slot the slot's word
+     * @param slot the index of the slot's word
      * @param end the beginning of the next object; used only if the queue is empty and the list is
      *     the last object in the frame
-     * @return the beginning of the next object afterwards
+     * @return the beginning of the next object, after the numbers were written
      */
     public int array(int slot, int end, GraphType type, Bytes elements) {
         if (elements == null) {
@@ -255,7 +255,7 @@ public final class GraphWriter extends GraphWords {
      * Writes the slot of a structure's last pointer, which leads to another structure of the same
      * type.
      *
-     * @param slot the slot's word
+     * @param slot the index of the slot's word
      * @param end the beginning of the next object; used only if the queue is empty and the list is
      *     the last object in the frame
      * @return the word at which the caller must write the value at once; 0 if the caller must write
@@ -277,7 +277,7 @@ public final class GraphWriter extends GraphWords {
         return end + HEADER;
     }
 
-    /** Writes a structure within another. */
+    /** Writes a structure that is a member of another structure. */
     public void inner(int at, GraphType type, Object value) {
         isAlone = false;
         type.write(this, value, at);

@@ -75,7 +75,7 @@ final class Identities {
         }
     }
 
-    /** Returns the slot of a key, or the free slot for it. */
+    /** Returns the slot of a key, or the free slot for the key. */
     private int slot(Object key) {
         int mask = keys.length - 1;
         int hash = key instanceof GraphView view ? view.identity() : System.identityHashCode(key);

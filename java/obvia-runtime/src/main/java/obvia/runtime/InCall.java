@@ -41,7 +41,7 @@ public abstract class InCall {
     /** The HRESULT of a successful method. */
     protected int result;
 
-    /** Creates a call. For transports. */
+    /** Creates a call. Only transports call this constructor. */
     protected InCall() {}
 
     /** Checks that the arguments' frame is exactly a block of {@code length} bytes. */
@@ -74,8 +74,9 @@ public abstract class InCall {
     /**
      * Returns an array that the caller passes by reference.
      *
-     * @param reference the content of its slot
-     * @param count the number of its elements
+     * @param reference the content of the array's slot
+     * @param isWritten whether the method writes the array
+     * @param count the number of the array's elements
      * @param size the size of an element in bytes
      * @param align the required alignment in bytes
      */

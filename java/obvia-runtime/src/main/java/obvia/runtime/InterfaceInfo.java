@@ -13,7 +13,8 @@ import obvia.RpcException;
  * @param type the interface
  * @param name the name in IDL
  * @param iid the IID
- * @param version the version: the major number in the lower half, the minor one in the upper
+ * @param version the version: the major number in the lower half, the minor number in the upper
+ *     half
  * @param fingerprintHigh the first eight bytes of the SHA-256 of the canonical text as a big-endian
  *     number; both sides of a binding must have the same fingerprint
  * @param fingerprintLow the next eight bytes

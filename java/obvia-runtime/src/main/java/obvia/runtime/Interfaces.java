@@ -146,8 +146,8 @@ public final class Interfaces {
     }
 
     /**
-     * Returns an interface by its IID: the one that the object implements, or else the one that was
-     * registered last.
+     * Returns an interface by its IID: the interface that the object implements, or else the
+     * interface that was registered last.
      *
      * @throws RpcException with E_NOINTERFACE if this process does not know the interface
      */

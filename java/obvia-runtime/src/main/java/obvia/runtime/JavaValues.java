@@ -28,7 +28,7 @@ public final class JavaValues {
      * Returns the object if its class is exactly this class. An object of a subclass would lose its
      * additional state.
      *
-     * @throws RpcException with E_INVALIDARG if it is of a subclass
+     * @throws RpcException with E_INVALIDARG if the object is of a subclass
      */
     public static <T> T exactly(Class<T> type, Object object) {
         if (object.getClass() != type) {
@@ -102,12 +102,12 @@ public final class JavaValues {
         return list == null ? null : list.toArray(like);
     }
 
-    /** Returns the list, or an empty one for {@code null}. */
+    /** Returns the list, or an empty list for {@code null}. */
     public static <T> List<T> some(List<T> list) {
         return list == null ? List.of() : list;
     }
 
-    /** Returns the array, or an empty one for {@code null}. */
+    /** Returns the array, or an empty array for {@code null}. */
     public static <A> A some(A array, Class<A> type) {
         return array == null ? type.cast(Array.newInstance(type.getComponentType(), 0)) : array;
     }

@@ -18,7 +18,7 @@ public final class StringType {
         Arrays.setAll(pointers, make);
     }
 
-    /** Returns the type of pointers to such strings, as elements of arrays. */
+    /** Returns the type of array elements that are pointers to such strings. */
     public GraphType pointer(int pointer) {
         return pointers[pointer];
     }

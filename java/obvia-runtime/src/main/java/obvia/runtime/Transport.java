@@ -10,7 +10,7 @@ import obvia.runtime.call.CallContext;
  * <p>An interface pointer is a number that is only meaningful to its transport.
  */
 public abstract class Transport {
-    /** Creates a transport. For implementations. */
+    /** Creates a transport. Only subclasses call this constructor. */
     protected Transport() {}
 
     /** Returns a channel for a call of this thread. */
@@ -97,7 +97,7 @@ public abstract class Transport {
     }
 
     /**
-     * Returns the interface pointer behind a proxy of this transport; 0 for any other object. The
+     * Returns the interface pointer of a proxy of this transport; 0 for any other object. The
      * pointer is valid as long as the proxy is reachable: the caller has to keep the proxy
      * reachable.
      *

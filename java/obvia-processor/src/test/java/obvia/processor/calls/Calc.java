@@ -36,7 +36,7 @@ public interface Calc extends Remote {
 
     void say(String words);
 
-    /** Runs in the caller's process. */
+    /** Doubles a number in the caller's process, because this method is a default method. */
     default int twice(int a) throws RemoteException {
         return add(a, a);
     }

@@ -98,8 +98,8 @@ class CallsTest {
         assertEquals("the method threw java.lang.IllegalStateException: of the method's own", unchecked.getMessage());
         String longest = "ä\ud83d\ude00".repeat(4000);
         there.add(1, 2);
-        // The limit of 16 KiB has room for 2730 pairs of a character of two bytes and a character
-        // of four bytes, and for one more character of two bytes.
+        // A pair consists of a character of two bytes and a character of four bytes. The limit of
+        // 16 KiB has room for 2730 pairs, and for one more character of two bytes.
         assertEquals(longest.substring(0, 3 * 2730 + 1), assertThrows(RpcException.class, () -> there.say(longest)).getMessage());
         assertEquals("the call failed with 0x80004005", assertThrows(RpcException.class, () -> there.say(null)).getMessage());
         assertEquals(7, there.add(3, 4), "results come after failures");

@@ -142,7 +142,7 @@ interface Forms extends Remote {
         }
     }
 
-    /** A class two levels below another, with a field that hides an inherited one. */
+    /** A class two levels below another, with a field that hides an inherited field. */
     class Savings extends Accounts {
         double rate;
         String owner;

@@ -97,7 +97,7 @@ public final class CallContext {
         return Optional.ofNullable(trace);
     }
 
-    /** Returns this context with another deadline, unless the present one is earlier. */
+    /** Returns this context with another deadline, unless the present deadline is earlier. */
     public CallContext by(Deadline other) {
         return with(deadline != null && deadline.at() - other.at() <= 0 ? deadline : other, callers, trace);
     }

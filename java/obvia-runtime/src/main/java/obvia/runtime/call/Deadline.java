@@ -19,7 +19,7 @@ public record Deadline(long at) {
 
     /**
      * Converts a time to nanoseconds: negative times to 0, very long times to a practically
-     * unlimited one.
+     * unlimited time.
      */
     public static long nanos(Duration time) {
         return time.isNegative() ? 0 : time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();

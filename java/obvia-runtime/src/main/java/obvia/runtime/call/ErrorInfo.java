@@ -63,7 +63,7 @@ public record ErrorInfo(String description, String source, String helpFile, int 
             ErrorInfo info = of(why, isOwnUser);
             return info.isEmpty() ? NO_FRAME : info.toFrame(TEXT_MAX);
         } catch (RuntimeException | Error e) {
-            // The method's exception class failed, or memory is exhausted.
+            // A method of the exception's class failed, or memory is exhausted.
             return NO_FRAME;
         }
     }

@@ -15,7 +15,7 @@ public final class Fault {
     public static final int BAD_STUB_DATA = 0x000006f7;
     /** The object does not exist. */
     public static final int OBJECT_NOT_FOUND = 0x80010108;
-    /** The caller may not make the call. */
+    /** The caller is not permitted to make the call. */
     public static final int ACCESS_DENIED = 5;
     private static final int CANCELLED = 0x1c00000d;
 
@@ -45,7 +45,7 @@ public final class Fault {
     }
 
     /**
-     * Whether the fault was raised before the server read the arguments, so that the server has not
+     * Whether the fault was raised before the server read the arguments. Then the server has not
      * taken over the references in the arguments.
      */
     public static boolean isBeforeArguments(int status) {

@@ -4,8 +4,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Warnings that peers can cause, limited to a burst and then one per second. The next logged
- * warning reports the number of suppressed warnings.
+ * Warnings that peers can cause, limited to a burst and then one warning per second. The next
+ * logged warning reports the number of suppressed warnings.
  */
 public final class LimitedLog {
     /** The maximum number of warnings at once. */
@@ -23,7 +23,7 @@ public final class LimitedLog {
         seen = now;
     }
 
-    /** Creates a log whose burst is available. */
+    /** Creates a log that can log a whole burst at once. */
     public LimitedLog() {
         this(System.nanoTime());
     }
@@ -37,7 +37,7 @@ public final class LimitedLog {
     }
 
     /**
-     * Returns the number of suppressed warnings since the last logged one, or -1 if the present
+     * Returns the number of suppressed warnings since the last logged warning, or -1 if the present
      * warning is suppressed as well.
      */
     synchronized long take(long now) {

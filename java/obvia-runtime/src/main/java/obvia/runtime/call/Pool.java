@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * much memory, because a process may have many threads.
  */
 public final class Pool<T extends Pool.Member> {
-    /** The maximum size in bytes of the memory that is kept from call to call. */
+    /** The maximum size in bytes of the memory that a pooled object keeps from call to call. */
     public static final int KEPT_MAX = 4 << 20;
 
     private static final int PLACES = 64;
@@ -39,7 +39,7 @@ public final class Pool<T extends Pool.Member> {
         /** Whether the object is not in use. */
         private boolean isFree;
 
-        /** Creates a pooled object. For pooled classes. */
+        /** Creates a pooled object. Only subclasses call this constructor. */
         protected Member() {}
     }
 

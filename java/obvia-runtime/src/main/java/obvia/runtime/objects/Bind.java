@@ -151,7 +151,7 @@ final class Bind {
 
     /**
      * Returns the outcomes in a server's answer. The answer must be of the given type, and must
-     * have an outcome for each requested context.
+     * have {@code wanted} outcomes, one for each requested context.
      */
     static List<Outcome> outcomes(byte[] bytes, int type, int callId, int wanted) {
         try {
@@ -184,7 +184,7 @@ final class Bind {
     }
 
     /**
-     * Returns a server's answer to a PDU.
+     * Returns a server's answer to a PDU. {@code own} is the OXID of the server.
      *
      * @throws BadMessageException if the PDU is neither a bind nor an alter_context
      */
@@ -269,7 +269,7 @@ final class Bind {
     /** Returns the header of a PDU with the maximum fragment sizes and no association group. */
     private static ByteBuffer body(int type, int callId) {
         ByteBuffer unit = ByteBuffer.allocate(0x4000).order(ByteOrder.LITTLE_ENDIAN);
-        // Version 5.0, first and last fragment, little-endian.
+        // Version 5.0, the flags of the first and the last fragment, little-endian data.
         unit.put((byte) 5).put((byte) 0).put((byte) type).put((byte) 3).putInt(0x10);
         unit.putShort((short) 0).putShort((short) 0).putInt(callId);
         return unit.putShort((short) 0xfff8).putShort((short) 0xfff8).putInt(0);

@@ -212,7 +212,7 @@ final class Classes {
         return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;
     }
 
-    /** Requests a server from the SCM. Returns whether the SCM had to start one. */
+    /** Requests a server from the SCM. Returns whether the SCM had to start the server. */
     private boolean start(Guid id, Deadline deadline) {
         Link service;
         try {
@@ -265,7 +265,7 @@ final class Classes {
             return false;
         }
         isEnding = true;
-        // Clients that look for a server from now on find none, and the SCM starts another one.
+        // Clients that look for a server from now on find none, and the SCM starts another server.
         List.copyOf(registered.values()).forEach(Registered::close);
         return true;
     }

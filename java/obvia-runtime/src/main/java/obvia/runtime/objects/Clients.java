@@ -34,7 +34,7 @@ final class Clients {
     private final Set<Long> lost = ConcurrentHashMap.newKeySet();
     /**
      * The times by {@link System#nanoTime} at which processes were last given references, by OXID.
-     * References in responses do not count. A process may be given references before it connects.
+     * References in responses do not count. A process can be given references before it connects.
      */
     private final Map<Long, Long> given = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
@@ -95,8 +95,8 @@ final class Clients {
     }
 
     /**
-     * Removes a connection of a client. After the last one, the client is lost or its references
-     * are dropped.
+     * Removes a connection of a client. After the last connection, the client becomes a lost
+     * client, or its references are dropped.
      */
     void leave(long client) {
         leave(client, System.nanoTime());
@@ -133,7 +133,7 @@ final class Clients {
 
     /**
      * Whether a client's process lives. A client whose process ID is not known counts as living
-     * while there is a link to it.
+     * while there is a link to the client.
      *
      * @param looked the results of earlier checks by process; this method adds its result
      */
@@ -169,9 +169,8 @@ final class Clients {
      * Counts references to an object for a process that receives them from a third process.
      *
      * @param giver the process ID of the process that passes the references on
-     * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too
-     *     many such processes, or at a limit of references, or with RPC_E_DISCONNECTED if the
-     *     object does not exist
+     * @throws RpcException with E_OUTOFMEMORY at a limit of references, or at the limit of
+     *     processes that are not connected, or with RPC_E_DISCONNECTED if the object does not exist
      */
     void passOn(long target, long giver, long to, int refs) {
         // The process neither connects nor leaves while this function runs.

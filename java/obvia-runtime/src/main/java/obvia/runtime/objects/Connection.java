@@ -56,13 +56,13 @@ final class Connection implements Runnable {
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
     private Throwable failure;
-    // Whether the thread is virtual, and whether another thread has already received the message
-    // that the thread must handle first.
+    // Whether the connection's thread is virtual, and whether the next thread first handles a
+    // message that the previous thread has received.
     private boolean isVirtual;
     private boolean isReceived;
     private final AtomicBoolean isResting = new AtomicBoolean();
 
-    /** Creates the end of a greeted client's connection. */
+    /** Creates the server's end of a connection whose client has been greeted. */
     Connection(ProcessRuntime runtime, Window window) {
         this.runtime = runtime;
         exports = runtime.exports();
@@ -188,7 +188,7 @@ final class Connection implements Runnable {
 
     /** Serves a message. Returns whether this thread continues to serve the connection. */
     private boolean serve() {
-        // An interrupt that was meant for one method must not reach the next one.
+        // An interrupt that was meant for one method must not reach the next method.
         Thread.interrupted();
         try {
             window.receive(null);
@@ -262,7 +262,7 @@ final class Connection implements Runnable {
 
     /**
      * Resumes the connection after the client has rung the doorbell or ended. Touches no memory of
-     * the connection, because the poller's thread serves other connections, too.
+     * the connection, because a fault must not occur on the poller's thread.
      */
     private void wake() {
         if (!isResting.compareAndSet(true, false)) {
@@ -345,7 +345,7 @@ final class Connection implements Runnable {
             if (e.result() != Hresult.E_OUTOFMEMORY) {
                 throw e;
             }
-            // The area has no room for a long description, either.
+            // The area has no room for the whole description.
             frame = ErrorInfo.truncated(frame, Window.INLINE_MAX);
             at = window.place(frame.length);
         }
@@ -418,7 +418,7 @@ final class Connection implements Runnable {
         return known != null && known.target() == target && lastRemovals == exports.removals();
     }
 
-    /** Performs a call of another object than the last one, or a call with a context. */
+    /** Performs a call with a context, or a call of another object than the previous call's. */
     private long performOther(long target) throws Throwable {
         Exports.Entry former = aside;
         aside = null;
@@ -447,7 +447,7 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Stores the context of the next call, and sets the cached entry aside, so that the call takes
+     * Stores the context of the next call. Sets the cached entry aside, so that the next call takes
      * the path for calls with a context.
      */
     void expect(WindowCall call) {

@@ -27,7 +27,7 @@ final class HomeConnection {
         this.channel = channel;
     }
 
-    /** Returns the channel, before other threads know the link. */
+    /** Returns the channel of a link that other threads do not know yet. */
     WindowChannel channel() {
         return channel;
     }
@@ -37,7 +37,7 @@ final class HomeConnection {
         return channel == other;
     }
 
-    /** Makes a call of the runtime itself. */
+    /** Makes a call of the runtime itself by {@code work}. */
     <R> R use(Function<WindowChannel, R> work) {
         enter();
         try {
@@ -48,8 +48,8 @@ final class HomeConnection {
     }
 
     /**
-     * Makes a call of the runtime itself, unless another thread uses the connection. Returns
-     * whether the call was made.
+     * Makes a call of the runtime itself by {@code work}, unless another thread uses the
+     * connection. Returns whether the call was made.
      */
     boolean tryUse(Consumer<WindowChannel> work) {
         if (!lock.tryLock()) {

@@ -107,8 +107,8 @@ final class Link extends Transport {
      * Whether a connection to this process came from the process of the link.
      *
      * <p>The OXID that a client claims proves nothing. The kernel does not report the process of a
-     * client that is a virtual machine. For such a client, this method asks the process at the
-     * link, which serves the endpoint of the OXID, whether it has opened the connection.
+     * client that is a virtual machine. For such a client, this method asks the process of the link
+     * whether it has opened the connection. Only that process serves the endpoint of the OXID.
      *
      * @throws RpcException if the process does not answer
      */
@@ -170,7 +170,7 @@ final class Link extends Transport {
         return transportOf(object) instanceof Link link ? link : null;
     }
 
-    /** Returns the interface pointer behind a proxy of this link, as {@link #targetOf} does. */
+    /** Returns the interface pointer of a proxy of this link, as {@link #targetOf} does. */
     long target(Proxy proxy) {
         return targetOf(proxy);
     }
@@ -229,8 +229,8 @@ final class Link extends Transport {
         try {
             channel.say(context);
         } catch (RuntimeException | Error e) {
-            // References are taken back before the channel is closed, because closing it drops the
-            // record of the references.
+            // References are taken back before the channel is closed, because closing the channel
+            // drops the record of the references.
             takeBackUnsent();
             if (channel.isClosed()) {
                 forget(channel);
@@ -343,8 +343,8 @@ final class Link extends Transport {
         boolean isDone = false;
         try {
             WindowChannel channel = channel(window);
-            // By now another process may have taken the endpoint, and its objects may have the same
-            // numbers.
+            // Meanwhile another process may have taken the endpoint, and its objects may have the
+            // same numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
                 throw gone(null);
             }
@@ -421,7 +421,7 @@ final class Link extends Transport {
         }
     }
 
-    /** Whether both sides are known to have the same version of an interface. */
+    /** Whether {@link #bind} has verified the version of an interface. */
     boolean isBound(InterfaceInfo<?> info) {
         return bound.contains(Meaning.of(info));
     }
@@ -512,8 +512,8 @@ final class Link extends Transport {
             }
             return isOver;
         });
-        // A virtual thread returns its channel, unless an exception was thrown at an unexpected
-        // place.
+        // A virtual thread returns its channel at the end of a call, unless an exception has
+        // interrupted the call.
         lent.forEach((thread, channel) -> {
             if (!thread.isAlive() && lent.remove(thread, channel)) {
                 channel.window().close();
@@ -526,8 +526,8 @@ final class Link extends Transport {
      * Closes idle channels. The next call of a thread opens another channel.
      *
      * <p>A thread uses its own channel without synchronization. The channel is therefore first
-     * removed from the table in which the thread looks for it, and closed only when the thread has
-     * been seen to make no call.
+     * removed from the table in which the thread looks for it. The channel is closed only after the
+     * thread has been seen to make no call.
      */
     private void dropIdle() {
         for (WindowChannel channel : idle) {

@@ -42,17 +42,17 @@ final class Links {
     }
 
     /**
-     * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
-     * link, and drops the references of the process. The references stay if the process is
-     * connected or known to live.
+     * Returns the existing link to a process, or {@code null}. If the home connection has ended,
+     * closes the link, and drops the references of the process unless the process is connected or
+     * known to live.
      */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // If the process has no connection to this process, it has not received the references
-            // that were sent to it, so they are dropped.
+            // A process without a connection to this process has not received the references that
+            // were sent to it. These references are dropped.
             runtime.clients().dropEnded(oxid);
             return null;
         }
@@ -91,15 +91,15 @@ final class Links {
         return link;
     }
 
-    /** Gives back the unreached references to objects of a link's process. */
+    /** Gives back references that were received while a link's process could not be reached. */
     private void giveUnreachedBack(Link link) {
         unreached.take(link.oxid(), System.nanoTime()).forEach(refs -> link.giveBack(refs.target(), refs.refs()));
     }
 
     /**
      * Returns the link to the process of a received reference, after adding the reference's proxy
-     * to the link: see {@link Link#addProxy}. If the process cannot be reached, the next link to it
-     * gives the reference back.
+     * to the link: see {@link Link#addProxy}. If the process cannot be reached, the next link to
+     * the process gives the reference back.
      */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
@@ -160,7 +160,8 @@ final class Links {
 
     private void tidyLinks() {
         silent.retain(Set.copyOf(links.values()), System.nanoTime());
-        // A link whose process does not answer in this round waits until the next round.
+        // The silent links of this round are chosen before any link is served. A link that becomes
+        // silent in this round therefore waits until the next round.
         List<Throwable> failures = new ArrayList<>();
         List<Link> last = silent.next(link -> hasReferencesToReturn(link, failures));
         for (Link link : links.values()) {
@@ -180,8 +181,8 @@ final class Links {
     }
 
     /**
-     * Serves a link that is alive. A failure is added to a list, so that the janitor reports it
-     * after it has served the other links.
+     * Serves a link that is alive. Adds a failure to the list, so that the janitor reports the
+     * failure after it has served the other links.
      */
     private void serve(Link link, List<Throwable> failures, Runnable work) {
         try {

@@ -55,12 +55,12 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     private Directory.Name ownEndpoint;
     private volatile Waiting waiting = Waiting.ADAPTIVE;
     /**
-     * The runtime that represents this process as a client of itself, created on the first
-     * loopback.
+     * The runtime that represents this process as a client of itself, created at the first use of
+     * {@link #loopback}.
      */
     private ProcessRuntime outside;
 
-    /** Creates the runtime. For {@link java.util.ServiceLoader}. */
+    /** Creates the runtime. {@link java.util.ServiceLoader} calls this constructor. */
     public ProcessRuntime() {
         this(new Rules());
     }
@@ -192,7 +192,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         try {
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (RpcException e) {
-            // A client may leave before it has greeted, so other failures are not logged.
+            // A client can leave before it has greeted, so other failures are not logged.
             if (e.result() == Hresult.E_OUTOFMEMORY) {
                 GREETINGS.warn("a client is not served", e);
             }
@@ -206,6 +206,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     /**
      * Marshals a reference to an object of this process, with references counted for the client.
+     * {@code isVirtual} is as in {@link Exports#add}.
      */
     ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
         serve();

@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The processes that are not connected and to which other processes passed references, and
- * {@linkplain Clients lost clients}. Any process can name receivers or become a lost client, so
- * this table has a limit. References of processes in the table are dropped after {@link #LIMIT}.
+ * The processes to which other processes passed references, and that have no connection to this
+ * process. {@linkplain Clients Lost clients} are in this table, too. Any process can name receivers
+ * or become a lost client, so this table has a limit. References of processes in the table are
+ * dropped after {@link #LIMIT}.
  */
 final class Receivers {
     /** The maximum number of receivers. */
@@ -24,18 +25,18 @@ final class Receivers {
     /** The receivers by OXID. */
     private final Map<Long, Receiver> receivers = new HashMap<>();
     /**
-     * The numbers of receivers, by the process ID of the giver: the process that passed references
-     * to them.
+     * The number of receivers of each giver, by process ID. A giver is a process that passed
+     * references to receivers.
      */
     private final Map<Long, Integer> given = new HashMap<>();
 
     private record Receiver(long giver, long since) {}
 
     /**
-     * Adds a receiver, or renews the time of a known one. Returns false at a limit.
+     * Adds a receiver, or restarts the time limit of a known receiver. Returns false at a limit.
      *
-     * @param giver the process ID of the process that passes references on; for a lost client its
-     *     own process ID
+     * @param giver the process ID of the process that passes references on; for a lost client, the
+     *     client's process ID
      * @param since the time by {@link System#nanoTime} at which the references were sent
      */
     synchronized boolean add(long receiver, long giver, long since) {
@@ -50,7 +51,10 @@ final class Receivers {
         return true;
     }
 
-    /** Restarts the time of a receiver. Returns false if there is no such receiver. */
+    /**
+     * Restarts the time limit of a receiver, at {@code since}. Returns false if there is no such
+     * receiver.
+     */
     synchronized boolean renew(long receiver, long since) {
         return receivers.computeIfPresent(receiver, (_, known) -> new Receiver(known.giver, since)) != null;
     }
@@ -84,7 +88,9 @@ final class Receivers {
         return known.since;
     }
 
-    /** Removes a receiver if its time is over. Returns whether the receiver was removed. */
+    /**
+     * Removes a receiver if its time limit has expired. Returns whether the receiver was removed.
+     */
     synchronized boolean removeExpired(long receiver, long now) {
         Receiver known = receivers.get(receiver);
         boolean isOver = known != null && now - known.since >= LIMIT;
@@ -94,7 +100,7 @@ final class Receivers {
         return isOver;
     }
 
-    /** Returns the receivers whose time is over. */
+    /** Returns the receivers whose time limit has expired. */
     synchronized List<Long> expired(long now) {
         List<Long> expired = new ArrayList<>();
         receivers.forEach((receiver, known) -> {

@@ -27,12 +27,13 @@ final class ReferencesToReturn {
      * A connection, which may have ended since.
      *
      * @param pid the ID of the peer's process; -1 if it is not known
+     * @param mark the connection's mark
      */
     record Source(long pid, long mark) {}
 
     /**
      * Adds references that were listed on a connection. At the limit, the longest list loses its
-     * last entry, so that another process that claims the client's OXID cannot use up the limit.
+     * last entry. Therefore another process that claims the client's OXID cannot use up the limit.
      */
     synchronized void add(Source from, RuntimeCalls.CountedReference refs) {
         lists.computeIfAbsent(from, source -> new ArrayList<>()).add(refs);

@@ -47,7 +47,7 @@ final class RuntimeCalls {
      */
     static final int LISTED = 26;
 
-    /** The opnum of the question whether the server has opened a connection to the client. */
+    /** The opnum of the call that asks whether the server has opened a connection to the client. */
     static final int OWNS = 27;
 
     // Opnum 28, which lists the connections of a server, is served only by runtimes in Rust.

@@ -126,7 +126,7 @@ final class RuntimeClient {
 
     /**
      * Makes the server count references for a third process, to which this process is about to send
-     * the pointer.
+     * the interface pointer {@code target}.
      */
     static void transfer(Link link, long target, long to, int refs) {
         link.atHome(home -> call(home, RuntimeCalls.TRANSFER, buffer(24).putLong(target).putLong(to).putLong(refs)));

@@ -112,7 +112,7 @@ final class RuntimeServer {
     }
 
     private static void serveTransfer(WindowCall call, Connection connection) {
-        // The frame may end with the place from which the receiver connects. Receivers of this
+        // The frame can end with the place from which the receiver connects. Receivers of this
         // process run on this host, so this process ignores the place.
         call.expectAtLeast(24);
         long target = call.memory.get(Flat.LONG, call.at);

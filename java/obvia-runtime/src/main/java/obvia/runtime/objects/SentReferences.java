@@ -157,7 +157,7 @@ final class SentReferences {
         }
     }
 
-    /** Drops the record of this thread, whose call has ended. For virtual threads. */
+    /** Drops the record of this virtual thread, whose call has ended. */
     static void forget() {
         OF_THREAD.remove();
     }

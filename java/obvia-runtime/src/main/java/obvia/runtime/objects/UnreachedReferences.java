@@ -35,7 +35,10 @@ final class UnreachedReferences {
         }
     }
 
-    /** Removes the references to objects of a process, and returns those that are recent. */
+    /**
+     * Removes the references to objects of a process, and returns those that are not older than
+     * {@link #LIMIT}.
+     */
     synchronized List<RuntimeCalls.CountedReference> take(long oxid, long now) {
         List<RuntimeCalls.CountedReference> taken = new ArrayList<>();
         for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {

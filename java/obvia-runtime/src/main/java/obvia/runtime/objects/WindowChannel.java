@@ -58,7 +58,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     boolean hasReferences;
 
     private boolean isBroken;
-    /** The regions that the peer was offered; {@code null} before the first one. */
+    /** The regions that the peer was offered; {@code null} before the first offer. */
     private OfferedRegions offered;
     /** The peer's description of the last method's failure. */
     private ErrorInfo errorInfo;
@@ -157,7 +157,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         if (number == OfferedRegions.UNKNOWN) {
             number = offer(region);
         }
-        // If the region was offered by a call, the request's frame has to be allocated again.
+        // Offering a region is a call of its own, so the request's frame is allocated again.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
     }
@@ -273,8 +273,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Notes whether the peer has answered all messages, before another thread takes the channel.
-     * {@code now} is by {@link System#nanoTime}.
+     * Notes the time {@code now}, by {@link System#nanoTime}, if the peer has answered all
+     * messages. Then another thread can take the channel.
      */
     void rest(long now) {
         if (window.isAnswered()) {
@@ -284,13 +284,15 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     /**
      * Whether a channel that rested can no longer be used. Asks the kernel only if the last answer
-     * is old.
+     * is older than {@link #FRESH}.
      */
     boolean isSpent(long now) {
         return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
     }
 
-    /** Whether {@link #isClosed} held at the last look at the connection; takes no system call. */
+    /**
+     * Whether {@link #isClosed} was true at the last check of the connection. Makes no system call.
+     */
     boolean isKnownClosed() {
         return isBroken || window.isKnownClosed();
     }
@@ -342,13 +344,13 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         isBroken = true;
         try {
             if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
-                // If this message cannot be sent, the peer notices the end of the connection soon.
+                // If the cancel cannot be sent, the peer soon notices the end of the connection.
                 window.cancel(callId);
             }
         } catch (InternalError | IllegalStateException e) {
             // The peer or the connection has ended meanwhile.
         } finally {
-            // The channel is closed before the thread calls again.
+            // The thread's next call uses another channel.
             link.forget(this);
         }
         return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;

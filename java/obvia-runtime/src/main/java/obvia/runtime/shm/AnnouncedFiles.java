@@ -15,9 +15,9 @@ import obvia.runtime.call.PeerFailure;
  * Files that the peer has created and announces on the socket: larger areas, and regions.
  *
  * <p>The byte 1 is followed by u32 number, u32 kind, u64 length and u64 descriptor. If the greeting
- * did not contain the peer's process ID, u64 process ID and u64 mark follow; the mark is stored
- * behind the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes announcements
- * without these last two fields.
+ * did not contain the peer's process ID, u64 process ID and u64 mark follow; the mark is also
+ * stored after the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes
+ * announcements without these last two fields.
  */
 final class AnnouncedFiles {
     /** The kind of an area. */
@@ -41,7 +41,7 @@ final class AnnouncedFiles {
      * An announced file.
      *
      * @param path the path by which the file is opened
-     * @param isMarked whether a mark is stored behind the file's bytes
+     * @param isMarked whether a mark is stored after the file's bytes
      */
     record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
@@ -62,7 +62,9 @@ final class AnnouncedFiles {
         connection.send(announced.flip());
     }
 
-    /** Returns the next announced area or region with this number. */
+    /**
+     * Returns the next announced file with this number: an area if {@code isArea}, else a region.
+     */
     AnnouncedFile take(int number, boolean isArea) {
         while (true) {
             for (int i = 0; i < waiting.size(); i++) {

@@ -30,7 +30,7 @@ final class ConnectionSocket implements AutoCloseable {
     private Selector selector;
     /** The thread that slept last, if it is virtual; null if it is a platform thread. */
     private volatile Thread virtual;
-    /** Whether the socket may be registered with the poller. */
+    /** Whether the socket can be registered with the poller. The poller then has to release it. */
     private volatile boolean isPolled;
     private boolean hasEnded;
     private boolean isFlooded;
@@ -132,7 +132,7 @@ final class ConnectionSocket implements AutoCloseable {
         }
     }
 
-    /** Whether the peer has closed the socket, as of the last look. */
+    /** Whether the peer had closed the socket at the last read. */
     boolean hasEnded() {
         return hasEnded;
     }
@@ -146,7 +146,7 @@ final class ConnectionSocket implements AutoCloseable {
             }
             if (got.remaining() == got.capacity()) {
                 // Valid messages are shorter. The bytes are dropped, because otherwise this side
-                // could not see the end of the stream behind them.
+                // could not see the end of the stream, which follows them.
                 got.position(got.limit());
                 isFlooded = true;
             }
@@ -176,14 +176,16 @@ final class ConnectionSocket implements AutoCloseable {
         }
     }
 
-    /** Ends the use of the connection by the thread that slept here. */
+    /** Ends the use of the connection by the thread that slept on the socket. */
     synchronized void leave() {
         virtual = null;
         Resources.close(selector);
         selector = null;
     }
 
-    /** Whether {@link #watch} can be called: the poller runs. */
+    /**
+     * Whether the poller runs, so that {@link #watch} can be called. Starts the poller if possible.
+     */
     boolean isWatchable() {
         try {
             poller();

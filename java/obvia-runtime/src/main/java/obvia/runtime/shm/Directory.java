@@ -110,8 +110,8 @@ public final class Directory {
         try {
             return opening.await();
         } catch (TimedWork.LateException e) {
-            // The work stays in the map. The next caller gets the work's outcome, if the work is
-            // done by then and the outcome is not stale.
+            // The work stays in the map. A later caller gets the work's outcome, if the work is
+            // done and the outcome is not stale.
             isOver = false;
             throw failed(chosen, e);
         } catch (IOException e) {
@@ -128,7 +128,7 @@ public final class Directory {
         try {
             Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException e) {
-            // The check below finds out what the file is.
+            // The path exists already. The check below finds out what kind of file it is.
         }
         Directory opened = new Directory(path, Files.getOwner(Path.of("/proc/self")));
         String why = opened.danger();
@@ -183,8 +183,8 @@ public final class Directory {
     }
 
     /**
-     * Whether the other user has full control of this process anyway. The user of this process and
-     * the superuser have full control.
+     * Whether the other user is the user of this process or the superuser. Both users have full
+     * control of this process in any case.
      */
     private boolean isTrusted(UserPrincipal other) {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
@@ -220,7 +220,7 @@ public final class Directory {
      * Connects to the server of a name and verifies its user.
      *
      * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name,
-     *     E_ACCESSDENIED if the server belongs to another user or does not admit this one,
+     *     E_ACCESSDENIED if the server belongs to another user or does not admit this user,
      *     RPC_E_TIMEOUT if the queue of the server stays full until the deadline
      */
     SocketChannel connect(String name, Deadline deadline) {
@@ -298,8 +298,8 @@ public final class Directory {
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
             made = Lock.Stat.of(socket);
-            // The lock's file is changed once the socket answers: processes that wait for the name
-            // watch the files.
+            // Processes that wait for the name watch the files. The lock file is therefore changed
+            // after the socket answers.
             lock.mark();
             isDone = true;
             return new Name(listener, socket, made, lock);

@@ -35,7 +35,7 @@ final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
     /** A length in bytes that exceeds the length of any lock file. */
     private static final int LENGTH_MAX = 32;
-    /** A process ID, followed by a mark. */
+    /** The text of a lock file: a process ID, followed by a mark. */
     private static final Pattern TEXT = Pattern.compile("([0-9]{1,10})\n((?s).*)");
 
     private static final int TYPE = 0170000;
@@ -43,26 +43,27 @@ final class Lock implements AutoCloseable {
     private static final int SOCKET = 0140000;
     /** The mode bits that a lock file must not have: only its owner may write to it. */
     private static final int OTHERS_WRITE = 0022;
-    /** The mode bits of a new lock file, and their mask. */
+    /** The mask of the mode bits of a file. */
     private static final int MODE = 07777;
+    /** The mode bits of a new lock file. */
     private static final int MADE = 0600;
 
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
     /**
-     * The number of attempts before a file that is no lock is refused, and the time between two
-     * attempts in nanoseconds. Several attempts are made because a server may be about to remove
-     * the file.
+     * The number of attempts before a file that is no lock is refused. Several attempts are made
+     * because a server may be about to remove the file.
      */
     private static final int ATTEMPTS = 16;
 
+    /** The time between two attempts in nanoseconds. */
     private static final long LOOK = 2_000_000;
 
     /**
      * The monitor that the runtime holds while it locks a file, and while it closes a peer's file
-     * that was unlocked at the last look. Known limit: code outside the runtime does not hold this
+     * that was unlocked at the last check. Known limit: code outside the runtime does not hold this
      * monitor. If such code locks the same file, for example by {@code FileChannel.lock}, between
-     * the look and the close, that code loses its lock: when a process closes any descriptor of a
+     * the check and the close, that code loses its lock: when a process closes any descriptor of a
      * file, the kernel releases all of the process's locks on the file.
      */
     static final Object LOCKING = new Object();
@@ -131,7 +132,11 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** Parses the contents of a lock file; returns {@code null} for another program's file. */
+    /**
+     * Parses the contents of a lock file; returns {@code null} for another program's file.
+     * {@code hasSocket} says whether the socket of the name exists, and {@code isAsMade} whether
+     * the file has the mode of a file that was never written to.
+     */
     static Found read(byte[] text, boolean hasSocket, boolean isAsMade) {
         if (text.length == 0) {
             return isAsMade ? Found.BLANK : null;
@@ -142,7 +147,7 @@ final class Lock implements AutoCloseable {
         }
         long pid = Long.parseLong(matcher.group(1));
         String rest = matcher.group(2);
-        // A file without the mark is a lock, too, if the socket of the name is beside the file.
+        // A file without the mark is also a lock if the socket of the name exists.
         boolean isIt = rest.equals(MARK + "\n") || rest.isEmpty() && hasSocket;
         return isIt && pid <= 0xffff_ffffL ? new Found(pid) : null;
     }
@@ -185,8 +190,8 @@ final class Lock implements AutoCloseable {
     /** Takes the lock of a name; returns {@code null} if another process has the lock. */
     static Lock take(Path path, Path socket) throws IOException {
         // A process that lists names may hold the lock, on a busy machine for a long time. A server
-        // that holds the lock answers soon. If the last owner removes the file after this process
-        // has opened the file, a lock on the removed file is void, and this process tries again.
+        // that holds the lock answers soon. The last owner may remove the file after this process
+        // has opened it. A lock on the removed file is void, so this process then tries again.
         long began = System.nanoTime();
         int foreign = 0;
         do {
@@ -240,8 +245,8 @@ final class Lock implements AutoCloseable {
         FileChannel file = null;
         boolean isOurs = false;
         // The list stays open, so that the second reading needs no further descriptor. Without a
-        // free descriptor, that reading would fail after the file was created, and leave a blank
-        // file behind.
+        // free descriptor, the second reading would fail after the file was created, and a blank
+        // file would remain.
         try (Locks.Source list = Locks.open()) {
             Locks locks = list.read();
             boolean isNew = make(path);

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 record Locks(long own, List<Entry> entries) {
     private static final Path LIST = Path.of("/proc/locks");
     /**
-     * The line of a lock that is held. Lines of waiting processes have an arrow behind the first
+     * The line of a lock that is held. Lines of waiting processes have an arrow after the first
      * number.
      */
     private static final Pattern LINE = Pattern.compile("[0-9]+: (POSIX|FLOCK) .* ([0-9]+) ([0-9a-f]+:[0-9a-f]+):([0-9]+) .*");

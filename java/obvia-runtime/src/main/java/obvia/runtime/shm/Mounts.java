@@ -31,7 +31,7 @@ record Mounts(List<Mount> all) {
 
     private static final int OTHERS_WRITE = 0022;
     private static final int STICKY = 01000;
-    /** Number, number of the parent, device, root, point, options, further fields, type. */
+    /** A mount: number, parent's number, device, root, point, options, further fields, type. */
     private static final Pattern LINE = Pattern.compile("(?s)([0-9]+) ([0-9]+) ([0-9]+:[0-9]+) [^ ]+ ([^ ]+) [^ ]+ (?:[^ ]+ )*?- ([^ ]+).*");
 
     /**
@@ -56,8 +56,8 @@ record Mounts(List<Mount> all) {
 
         /**
          * Whether the mount is the root of this process. The program and libraries of this process
-         * come from the root, so this process has to trust that file system, and to wait for it,
-         * anyway. In containers without privileges, the root is a fuse-overlayfs.
+         * come from the root, so this process has to trust that file system, and to wait for it, in
+         * any case. In containers without privileges, the root is a fuse-overlayfs.
          */
         private boolean isRoot() {
             return point.equals("/");

@@ -15,8 +15,8 @@ import obvia.SharedMemory;
 /**
  * Memory of this process that calls pass by reference, in an unnamed file.
  *
- * <p>A mark behind the memory lets a peer verify that it has opened the right file. Java cannot
- * seal the file. Therefore only other virtual machines accept the region, because they survive a
+ * <p>A mark after the memory lets a peer verify that it has opened the right file. Java cannot seal
+ * the file. Therefore only other virtual machines accept the region, because they survive a
  * truncation of the file.
  */
 public final class OwnRegion implements SharedMemory {
@@ -123,7 +123,7 @@ public final class OwnRegion implements SharedMemory {
             return;
         }
         arena.close();
-        // A new region may have the same addresses by now.
+        // A new region may already have the same addresses.
         ALL.remove(memory.address(), this);
         Resources.close(file);
     }

@@ -16,7 +16,7 @@ import obvia.RpcException;
  * reason. Writing zeros to the file fails with an exception that states the reason.
  */
 final class PageAllocation implements AutoCloseable {
-    /** The number of bytes that are allocated at once: so few that unused ones do not matter. */
+    /** The number of bytes that are allocated at once: so few that unused bytes do not matter. */
     private static final int CHUNK = 16 << 10;
 
     /** The number of free bytes below which the file system counts as full. */
@@ -50,8 +50,8 @@ final class PageAllocation implements AutoCloseable {
     }
 
     /**
-     * Returns the allocation of a file's pages. Unlike a channel, the file stays open when its
-     * thread is interrupted.
+     * Returns the allocation of a file's pages. Unlike a channel, the file stays open when a thread
+     * that writes to it is interrupted.
      */
     static PageAllocation in(RandomAccessFile file, long length, long allocated) {
         return new PageAllocation(
@@ -110,7 +110,7 @@ final class PageAllocation implements AutoCloseable {
             FileStore store = Files.getFileStore(folder);
             size = ", which has " + store.getTotalSpace() + " bytes, " + store.getUsableSpace() + " of them free";
         } catch (IOException e) {
-            // The message then omits the size of the file system.
+            // The size of the file system is unknown, and the message omits it.
         }
         return RpcException.of(
                 Hresult.E_OUTOFMEMORY,

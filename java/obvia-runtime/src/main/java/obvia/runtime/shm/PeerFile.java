@@ -24,17 +24,17 @@ import obvia.runtime.call.PeerFailure;
 /**
  * A peer's file in the kernel's memory, opened by its name in {@code /proc}.
  *
- * <p>The peer may have mounted any file system under any name, even one that is a program (FUSE)
- * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
- * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
- * only if the kernel's own lists show that the file is in memory. Opening the file may wait for its
- * file system, too, and therefore needs {@link #withinTime}.
+ * <p>The peer may have mounted any file system under any name, even a file system that is a program
+ * (FUSE) and never answers. A thread that touches a mapped page of such a file waits for ever and
+ * reaches no safepoint. The next collection then stops the virtual machine. Therefore a file is
+ * accepted only if the kernel's own lists show that the file is in memory. Opening the file may
+ * wait for its file system, too, and therefore needs {@link #withinTime}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
- * refused before it is opened. A peer may replace the file behind the name after this check and
- * before the opening, so {@link #close} checks for locks once more.
+ * refused before it is opened. After this check and before the opening, a peer can make the name
+ * lead to another file. Therefore {@link #close} checks for locks once more.
  */
-// Unlike a channel, the file stays open when its thread is interrupted.
+// Unlike a channel, the file stays open when a thread that uses it is interrupted.
 final class PeerFile extends RandomAccessFile {
     /** The maximum number of threads that open files of one process at once. */
     static final int THREADS_MAX = 8;
@@ -47,7 +47,7 @@ final class PeerFile extends RandomAccessFile {
     private static final int KEPT_MAX = 64;
 
     private static final Path MAPS = Path.of("/proc/self/maps");
-    /** First and last address, rights, offset, device, inode number; a name may follow. */
+    /** A mapping: first and last address, rights, offset, device, inode number, possibly a name. */
     private static final Pattern MAPPING = Pattern.compile("(?s)[0-9a-f]+-[0-9a-f]+ [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
     /** The line with the ID of the process to which a thread belongs. */
     private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
@@ -198,7 +198,8 @@ final class PeerFile extends RandomAccessFile {
         if (isMemory(device, process)) {
             isLocked = locked.contains(device);
         } else if (isOfNames(folder) && found.get("dev").equals(Files.getAttribute(folder, "unix:dev"))) {
-            // On disks, the device number by stat and the one in the list of locks may differ.
+            // For file systems on disks, `stat` and the list of locks can show different device
+            // numbers.
             isLocked = locked.contains(deviceOf(folder));
         } else {
             throw PeerFailure.broken("its segment is not a memory file");
@@ -209,7 +210,7 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Refuses a file that is too short, because a mapped page behind the end of its file cannot be
+     * Refuses a file that is too short, because a mapped page beyond the end of the file cannot be
      * accessed.
      */
     private static void checkLength(long wanted, long length) {
@@ -295,7 +296,7 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    /** Maps the first bytes of the file. */
+    /** Maps the first {@code length} bytes of the file. */
     MemorySegment map(Arena arena, boolean isWritable, long length) throws IOException {
         return getChannel().map(isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, 0, length, arena);
     }
@@ -336,7 +337,7 @@ final class PeerFile extends RandomAccessFile {
             Mapping known = identity;
             return known != null && Locks.read().own(known.inode).contains(known.device);
         } catch (IOException e) {
-            // The list cannot be read for now.
+            // The list of locks cannot be read now, so the file counts as locked.
             return true;
         }
     }

@@ -41,8 +41,8 @@ public final class Regions {
     }
 
     /**
-     * Creates the regions of a connection; {@code mappings} limits the regions of all connections
-     * together.
+     * Creates the table of a connection's regions. {@code mappings} limits the regions of all
+     * connections together.
      */
     Regions(Mappings mappings) {
         this.mappings = mappings;

@@ -22,7 +22,7 @@ public final class RepeatedTask implements Runnable {
     /** A repetition of the task. */
     @FunctionalInterface
     public interface Step {
-        /** Performs a step. Returns whether another one follows. */
+        /** Performs a step. Returns whether another step follows. */
         boolean perform() throws Exception;
     }
 
@@ -32,8 +32,9 @@ public final class RepeatedTask implements Runnable {
     }
 
     /**
-     * Starts the thread. The thread refers to no class loader but the runtime's, because the
-     * program whose call starts the thread may be unloaded before the thread ends.
+     * Starts the thread. Warnings in the log call the task {@code what}. The thread refers to no
+     * class loader but the runtime's, because the program whose call starts the thread may be
+     * unloaded before the thread ends.
      */
     public static Thread start(String name, boolean isDaemon, String what, Step step) {
         Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new RepeatedTask(what, step));

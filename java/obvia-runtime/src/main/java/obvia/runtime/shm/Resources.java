@@ -1,6 +1,6 @@
 package obvia.runtime.shm;
 
-/** Closes resources if no caller could handle a failure to close them. */
+/** Closes resources, and ignores failures, which no caller could handle. */
 final class Resources {
     private Resources() {}
 

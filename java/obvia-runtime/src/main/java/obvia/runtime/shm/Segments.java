@@ -275,7 +275,7 @@ record Segments(
         return file.getChannel().read(mark, OwnRegion.markAt(announced.length())) == Long.BYTES && mark.getLong(0) == announced.mark();
     }
 
-    /** Creates both segments, for a peer that can create neither. */
+    /** Creates both segments, because the peer cannot create segments. */
     private static Segments make(ConnectionSocket connection, Greeting own, Greeting theirs, Deadline deadline) {
         long mark = UnlinkedFile.drawMark();
         Arena arena = Arena.ofShared();

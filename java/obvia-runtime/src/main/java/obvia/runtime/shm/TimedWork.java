@@ -93,7 +93,8 @@ final class TimedWork<T> {
         }
 
         /**
-         * Returns only the message, because error messages put this text after the name of a file.
+         * Returns only the message, because error messages put the exception after the name of a
+         * file.
          */
         @Override
         public String toString() {

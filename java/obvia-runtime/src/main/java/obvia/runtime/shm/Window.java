@@ -81,7 +81,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         pollBudget = new PollBudget(waiting);
     }
 
-    /** Connects to the server of a name. */
+    /** Connects to the server of a name. If {@code isQuiet}, this side will seldom send. */
     public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
         Mappings mappings = Mappings.OF_CALLS;
         return over(Directory.own().connect(name, deadline), connection -> {
@@ -114,7 +114,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         });
     }
 
-    /** Gives back the mappings that were taken for a connection, if the connection fails. */
+    /** Runs {@code greet}. If it fails, gives the connection's mappings back. */
     private static Window counted(Mappings mappings, Supplier<Window> greet) {
         Window window = null;
         try {
@@ -156,7 +156,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         return segments.pid();
     }
 
-    /** Returns the connection's number, which only the two sides know. */
+    /** Returns the connection's mark, a number that only the two sides know. */
     public long mark() {
         return segments.mark();
     }
@@ -303,14 +303,14 @@ public final class Window extends WindowSender implements AutoCloseable {
         areaArena = arena;
         areaNumber = number;
         if ((state.get() & CLOSED) != 0) {
-            // Another thread has closed the window, perhaps before it could see this area.
+            // Another thread has closed the window, perhaps without this area's arena.
             Resources.close(arena);
             throw PeerFailure.ended(null);
         }
         isMessageLost = false;
     }
 
-    /** Whether a message has arrived whose memory could not be mapped, so that it is lost. */
+    /** Whether a message was lost, because its memory could not be mapped. */
     public boolean isMessageLost() {
         return isMessageLost;
     }
@@ -355,7 +355,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         return timeout == null ? CallContext.currentDeadline() : Deadline.in(timeout);
     }
 
-    /** Sets the default time to wait for a message; without it, the deadline of calls applies. */
+    /** Sets the default time limit for a message, in place of the deadline of calls. */
     public void setTimeout(Duration timeout) {
         this.timeout = timeout;
     }
@@ -445,12 +445,12 @@ public final class Window extends WindowSender implements AutoCloseable {
         connection.watch(then);
     }
 
-    /** Ends a rest. */
+    /** Ends the rest that {@link #rest} has begun. */
     public void rise() {
         Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
     }
 
-    /** Ends the current wait, or the next one, with RPC_E_CALL_CANCELED. */
+    /** Ends the current wait, or the next wait, with RPC_E_CALL_CANCELED. */
     void interrupt() {
         state.getAndAccumulate(RUNG, (now, bit) -> now | bit);
         connection.wake();
@@ -464,14 +464,12 @@ public final class Window extends WindowSender implements AutoCloseable {
         return isKnownClosed();
     }
 
-    /**
-     * Whether the connection had ended when this side looked last. The answer takes no system call.
-     */
+    /** Whether the connection had ended at the last check. Makes no system call. */
     public boolean isKnownClosed() {
         return connection.hasEnded() || (state.get() & CLOSED) != 0;
     }
 
-    /** Whether the peer has given up the call: it has ended, or its next message says so. */
+    /** Whether the peer has given up the call: it has ended, or its next message is a cancel. */
     public boolean isGivenUp() {
         try {
             long leading = (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected));

@@ -79,14 +79,14 @@ abstract class WindowSender {
     }
 
     /**
-     * Notes that the peer has consumed all messages up to this one, because it has answered this
-     * message.
+     * Notes that the peer has consumed all messages up to the message {@code sequence}, because the
+     * peer has answered that message.
      */
     public final void takenThrough(int sequence) {
         taken = sequence;
     }
 
-    /** Notes that the peer has consumed all messages, which its latest message implies. */
+    /** Notes that the peer has consumed all messages. The peer's latest message implies this. */
     public final void takenAll() {
         taken = next - 1;
     }
@@ -222,7 +222,7 @@ abstract class WindowSender {
         return hasUsedArea;
     }
 
-    /** Returns the offset of the last word of this side's segment that a frame may have used. */
+    /** Returns the offset of the last word of this side's segment that a frame can have used. */
     final long lastWord() {
         return (pages == null ? end : Math.max(pages.allocated(), Layout.AREA)) - 4;
     }

@@ -15,11 +15,11 @@ import obvia.Hresult;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 
-/** Tests the bytes of descriptions of failures, which are shared with other languages. */
+/** Tests the encoding of descriptions of failures, which is the same in other languages. */
 public class ErrorInfoTest {
     public static final ErrorInfo SAMPLE = new ErrorInfo("zu gro\u00df", "calc", "calc.chm", 7);
 
-    /** The frame in docs/flat.md. */
+    /** The frame of {@link #SAMPLE}, in the format that docs/flat.md specifies. */
     public static final byte[] FRAME = HexFormat.of()
             .parseHex("07000000" + "08000000" + "04000000" + "08000000" + "7a752067726fc39f" + "63616c63" + "63616c632e63686d" + "00000000");
 

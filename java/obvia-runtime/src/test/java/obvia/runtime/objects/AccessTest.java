@@ -137,7 +137,9 @@ class AccessTest {
         }
     }
 
-    /** A rule may ask another process, and that process may look up names in the rule's process. */
+    /**
+     * A rule can call another process, and that process can look up names in the rule's process.
+     */
     @Test
     void aSlowRuleDelaysNoOtherName() throws Exception {
         var isAsked = new CountDownLatch(1);

@@ -20,7 +20,7 @@ final class Calcs {
     static final int HOT = 2;
     static final int WARM = 3;
     static final int HELD = 4;
-    /** Replaces the called object by a new one, and returns the version of the old one. */
+    /** Replaces the called object by a new object, and returns the version of the old object. */
     static final int REPLACE = 5;
     static final int PLATFORM_THREADS = 6;
     /** Sleeps for a while. */
@@ -48,7 +48,7 @@ final class Calcs {
 
     /**
      * Exports a calculator: {@code old}, {@code new} or {@code virtual}. {@code both} exports an
-     * old calculator and a virtual one.
+     * old calculator and a virtual calculator.
      */
     static void main(String name, String which) {
         export = switch (which) {

@@ -286,7 +286,7 @@ class ClientsTest {
         assertEquals(Receivers.MAX_PER_GIVER, exports.count());
         assertFalse(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
         assertTrue(exports.has(first));
-        // A lost client that connects again makes room for another one.
+        // A lost client that connects again makes room for another lost client.
         assertTrue(clients.enter(1, OWN));
         assertTrue(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
     }

@@ -39,8 +39,8 @@ public class ContextTest {
     public static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
     private static final Duration TIME = Duration.ofMinutes(30);
     /**
-     * The minimum remaining time that a method must see. No test takes as long as the difference to
-     * {@link #TIME}.
+     * The minimum remaining time that a method must see. Each test takes less than {@link #TIME}
+     * minus this time.
      */
     private static final Duration LEAST = Duration.ofMinutes(20);
 
@@ -48,7 +48,7 @@ public class ContextTest {
         assertTrue(left >= LEAST.toMillis() && left <= TIME.toMillis(), left + " ms left");
     }
 
-    /** Compares the context that the method of a calculator gets with the expected one. */
+    /** Compares the context that the method of a calculator gets with the expected context. */
     private static void hears(ICalc there, boolean isTimed, Trace trace) {
         long left = there.about(Calcs.TIME_LEFT);
         if (isTimed) {
@@ -312,13 +312,13 @@ public class ContextTest {
             assertEquals(LONGEST.toString().hashCode(), stranger.about(target, Calcs.TRACE));
             for (int length = 0; length <= CallContext.LENGTH_MAX + 64; length++) {
                 assertEquals(0, stranger.say(good));
-                // The state has seven characters. The padding behind it may have any length below
-                // eight bytes.
+                // The state has seven characters. The padding after the state can have any length
+                // below eight bytes.
                 boolean isGood = length == 8 || length >= 47 && length <= 54;
                 assertEquals(isGood ? 0 : Hresult.RPC_X_BAD_STUB_DATA, stranger.say(Arrays.copyOf(good, length)), length + " bytes");
                 assertEquals(isGood, stranger.about(target, Calcs.TIME_LEFT) >= 0, length + " bytes after good ones");
             }
-            // The reserved bytes, the length of the state, and the padding.
+            // The offsets of reserved bytes, of the length of the state, and of the padding.
             for (int at : new int[] {33, 35, 36, 39, good.length - 1}) {
                 assertEquals(Hresult.RPC_X_BAD_STUB_DATA, stranger.say(with(good, at, 1)), "byte " + at);
             }
@@ -375,7 +375,7 @@ public class ContextTest {
         }
     }
 
-    /** Tests the bytes against docs/flat.md. */
+    /** Compares the bytes of contexts with the layout in docs/flat.md. */
     @Test
     void callContextsHaveTheSharedLayout() {
         String bytes = java.util.HexFormat.of().formatHex(CallContext.NONE.of(TRACE).toBytes());

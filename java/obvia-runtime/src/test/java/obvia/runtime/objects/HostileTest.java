@@ -111,7 +111,10 @@ class HostileTest {
                 evil -> {});
     }
 
-    /** The references count as unsent, so the link's next connection sends them again. */
+    /**
+     * The references to be released count as unsent, so the link's next connection sends them
+     * again.
+     */
     @Test
     void releasesInTruncatedMemoryCauseABadMessage() throws Exception {
         HostileServer.against(

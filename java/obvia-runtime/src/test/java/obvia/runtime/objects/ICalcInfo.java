@@ -109,7 +109,7 @@ public final class ICalcInfo {
             return call;
         }
 
-        /** Passes an object without response. */
+        /** Passes an object in a call without response. */
         void tell(ICalc other) {
             Channel call = beginVisit(other, Calcs.VERSION);
             oneway(call, 5, call.length);
@@ -147,7 +147,7 @@ public final class ICalcInfo {
             begin(Integer.MAX_VALUE);
         }
 
-        /** Adds without response. */
+        /** Calls the method that adds numbers, without response. */
         void tell() {
             tell(3, 0);
         }
@@ -159,14 +159,14 @@ public final class ICalcInfo {
             oneway(call, opnum, 8);
         }
 
-        /** Adds {@code times} times without response. */
+        /** Calls the method that adds numbers {@code times} times, without response. */
         void tell(int times) {
             for (int turn = 0; turn < times; turn++) {
                 tell();
             }
         }
 
-        /** Loses the channel through an exception in a call. */
+        /** Takes a channel for a call, and loses the channel through an exception. */
         void loseChannel() {
             begin(8);
             throw new StackOverflowError("as it were");

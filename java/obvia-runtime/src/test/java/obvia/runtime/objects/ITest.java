@@ -13,7 +13,7 @@ public interface ITest extends Remote {
     /** Calls another object, of any process, and returns the result plus 1. */
     int visit(ITest other);
 
-    /** Returns the object itself, or a new one. */
+    /** Returns the object itself, or a new object. */
     ITest make(boolean isNew);
 
     /** Fails with this HRESULT; for 0, with an exception that has no HRESULT. */

@@ -184,8 +184,8 @@ class IdleTest {
     }
 
     /**
-     * If the creation failed, the failure would look like the end of the server, and the client
-     * would repeat the creation.
+     * If the janitor closed the connection, the client would take that for the end of the server,
+     * and would repeat the creation.
      */
     @Test
     void theConnectionOfALongCreationIsNotIdle() throws Exception {

@@ -49,7 +49,7 @@ class LoopbackTest {
         }
     }
 
-    /** Calls an object through a loopback proxy. */
+    /** Calls an object through a loopback proxy. The method runs {@code work}. */
     private static long about(java.util.function.LongSupplier work) {
         try (Export export = Obvia.export(new Asking(work), ICalc.class, name());
                 Endpoint loopback = Obvia.loopback()) {

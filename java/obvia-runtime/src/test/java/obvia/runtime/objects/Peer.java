@@ -134,7 +134,7 @@ public final class Peer implements AutoCloseable {
         return List.of("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
     }
 
-    /** Whether private shared memory is available here. */
+    /** Whether private shared memory is available on this machine. */
     public static boolean hasMemoryOfItsOwn() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(withMemory("2m"));
         command.add("true");

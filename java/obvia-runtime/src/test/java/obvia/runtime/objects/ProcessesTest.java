@@ -171,8 +171,8 @@ class ProcessesTest {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             assertEquals(3, there.add(1, 2));
             Peer.stop(peer.pid());
-            // A call on an existing connection, a call on a new one, and a call of the runtime
-            // itself.
+            // A call on an existing connection, a call on a new connection, and a call of the
+            // runtime itself.
             for (Callable<?> work : List.<Callable<?>>of(
                     () -> there.add(1, 2), () -> Obvia.as(there, ITest.class), () -> Obvia.bind(ICalc.class, peer.name).add(1, 2))) {
                 for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {

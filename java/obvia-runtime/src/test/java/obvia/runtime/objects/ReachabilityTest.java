@@ -115,12 +115,12 @@ class ReachabilityTest {
             }
         }
 
-        /** Calls a proxy that is not reachable otherwise. */
+        /** Calls a proxy to which only the call itself refers. */
         private int add() {
             return proxy(ICalcInfo.INFO, 1, 1, 1).add(3, 4);
         }
 
-        /** Makes a call without response by a proxy that is not reachable otherwise. */
+        /** Makes a call without response by a proxy to which only the call itself refers. */
         private void tell() {
             ((ICalcInfo.CalcProxy) proxy(ICalcInfo.INFO, 1, 1, 1)).tell();
         }
@@ -135,13 +135,13 @@ class ReachabilityTest {
             return proxy(new InterfaceInfo<>(ICalc.class, "ICalc", info.iid(), 0, 0, 0, null, factory, info.stub(), "", List::of), 1, 1, 1);
         }
 
-        /** Queries a proxy that is not reachable otherwise. */
+        /** Queries a proxy to which only the query itself refers. */
         private Object as() {
             return obvia.Obvia.as(proxy(ICalcInfo.INFO, 1, 1, 1), ICalc2.class);
         }
     }
 
-    /** The test program, which uses proxies that are not reachable otherwise. */
+    /** The test program, which uses proxies to which only their uses refer. */
     static final class Collected {
         private Collected() {}
 

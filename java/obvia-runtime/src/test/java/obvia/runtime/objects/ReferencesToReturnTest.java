@@ -213,7 +213,7 @@ class ReferencesToReturnTest {
         });
     }
 
-    /** One thread, the janitor, serves all links. */
+    /** One thread, the janitor, serves all links: a slow client also delays the other clients. */
     @Test
     void slowClientsDelayTheJanitorOnlyBriefly() throws Exception {
         try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {

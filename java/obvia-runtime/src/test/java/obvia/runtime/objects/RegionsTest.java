@@ -31,7 +31,7 @@ class RegionsTest {
     /** A length in bytes, a multiple of the page size, that no other mapping has. */
     private static final long LENGTH = 0x337000;
 
-    /** Returns the number of a process's mappings of files with that length. */
+    /** Returns the number of a process's mappings of files with the length {@link #LENGTH}. */
     private static long mappings(long pid) throws Exception {
         return Files.readAllLines(Path.of("/proc", Long.toString(pid), "maps")).stream()
                 .filter(line -> line.contains("/.obvia-"))

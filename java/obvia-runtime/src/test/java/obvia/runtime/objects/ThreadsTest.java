@@ -89,7 +89,7 @@ class ThreadsTest {
                 }));
             }
             assertTrue(begun.await(60, TimeUnit.SECONDS));
-            // The home connections may have a thread each.
+            // Each home connection can have a thread, too.
             long platform = there.about(Calcs.PLATFORM_THREADS);
             assertTrue(platform <= 4, platform + " platform threads");
             while (naps.stream().anyMatch(nap -> !nap.isDone())) {

@@ -370,7 +370,7 @@ public class DirectoryTest {
     }
 
     /**
-     * The superuser may connect, but does not count as this process's user. Only this process's
+     * The superuser can connect, but does not count as this process's user. Only this process's
      * user receives the messages of exceptions.
      */
     @Test
@@ -404,9 +404,9 @@ public class DirectoryTest {
     }
 
     /**
-     * Returns a text that says whether the name seems served while no descriptor is free, and the
-     * HRESULT of taking another name with no, one and two free descriptors. An exclamation mark
-     * after an HRESULT means that the attempt left a lock behind.
+     * Returns a text that says whether the name seems served while no descriptor is free. The
+     * HRESULTs of taking another name with no, one and two free descriptors follow. An exclamation
+     * mark after an HRESULT means that the attempt left a lock behind.
      */
     public static String starve(Path socket) {
         List<AutoCloseable> files = new ArrayList<>();

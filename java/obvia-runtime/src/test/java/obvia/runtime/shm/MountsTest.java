@@ -172,8 +172,8 @@ class MountsTest {
     void onlyExistingUnreplaceableFoldersAreReachedAtOnce() throws IOException {
         int user = Lock.user();
         Path real = folder.toRealPath();
-        // If the folder for temporary files has a file system that might never answer, or if other
-        // users can replace the folder, no path below the folder counts as reached at once.
+        // The folder for temporary files can have a file system that might never answer, or other
+        // users can replace the folder. Then no path below the folder counts as reached at once.
         boolean isLocal = Mounts.own().isReachedAtOnce(real.toString());
         for (Path above = real.getParent(); above != null; above = above.getParent()) {
             int owner = (Integer) Files.getAttribute(above, "unix:uid");

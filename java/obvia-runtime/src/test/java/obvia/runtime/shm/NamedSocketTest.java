@@ -53,7 +53,7 @@ public class NamedSocketTest {
     /**
      * Returns a text that says how connecting to a socket without permission fails: the HRESULT,
      * whether that happens before the deadline, and whether the message names the socket and the
-     * remedy. Peers have no JUnit.
+     * remedy. The method runs in peers, which have no JUnit.
      */
     public static String denied(Path socket) throws IOException {
         Deadline deadline = Wires.patience();

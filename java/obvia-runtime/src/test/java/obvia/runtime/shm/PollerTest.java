@@ -34,7 +34,7 @@ class PollerTest {
         }
     }
 
-    /** Another thread may close a socket just when its thread begins to wait. */
+    /** Another thread can close a socket at the moment at which its thread begins to wait. */
     @Test
     @Timeout(60)
     void aWaitForAClosedSocketKeepsNoDescriptor() throws Exception {

@@ -40,7 +40,7 @@ public class WindowTest {
         assertArrayEquals(words(length, seed), received);
     }
 
-    /** Returns the content of a message, which differs for each seed. */
+    /** Returns the content of a message. Different seeds give different contents. */
     private static long[] words(int length, int seed) {
         long[] words = new long[length / 8];
         for (int index = 0; index < words.length; index++) {
@@ -170,7 +170,7 @@ public class WindowTest {
 
     @Test
     void slotFieldsAreChecked() throws Exception {
-        // The length byte, the area's number, offset and length.
+        // In each row: the length byte of a slot, and the area's number, offset and length.
         long[][] wrong = {
             {113, 0, 0, 8}, {254, 0, 0, 8}, {255, 1, 0, 8}, {255, 0, 4, 8}, {255, 0, -8, 8}, {255, 0, 0, -1},
             {255, 0, FrameLimit.BYTES, 8}, {255, 0, FrameLimit.BYTES - 8, 16}, {255, -1, 0, 8},
