@@ -8,8 +8,9 @@
 
 #include <cstdint>
 
-// The name of the counts that belong to no case. They are written only to reset all counts:
-// callgrind's request that only resets does not reset the counts of jumps to other libraries.
+// The name, in callgrind's files, of the counts before a case's counted calls. These counts are
+// written only to reset all counts: callgrind's request that only resets does not reset the counts
+// of jumps to other libraries.
 static const char FIRST[] = "first";
 
 struct plan {

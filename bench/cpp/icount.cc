@@ -6,8 +6,8 @@
 // first file of a case has the counts of its first calls, which set up lasting state.
 //
 // The client counts from the entry of `entry_client` until its return. The server counts from one
-// method to the next. In both, callgrind's options stop the counting in the functions that hand
-// calls over: see xtask/src/icount/sides.rs.
+// execution of a method to the next. In both, callgrind's options stop the counting in the
+// functions that hand calls over: see xtask/src/icount/sides.rs.
 #include "counting.h"
 #include "object.h"
 #include "server_loop.h"

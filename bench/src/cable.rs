@@ -1,6 +1,6 @@
 //! The network between both sides: the loopback device, or a cable.
 //!
-//! A cable is a pair of virtual Ethernet interfaces between two network namespaces, which stand for
+//! A cable is a pair of virtual Ethernet interfaces between two network namespaces, which represent
 //! two hosts. The first cable has to be laid before anything else, because laying it moves the
 //! process into a namespace. A case that needs an interface of its own lays a further cable between
 //! the same two hosts. When this process and its servers have ended, for whatever reason, the
@@ -24,7 +24,7 @@ static CABLES: AtomicU8 = AtomicU8::new(0);
 pub(crate) enum Link {
     /// The loopback device.
     Loopback,
-    /// A cable, by its number from 1 on.
+    /// The cable with this number. The first cable has the number 1.
     Cable(u8),
 }
 
@@ -37,7 +37,7 @@ impl Link {
         }
     }
 
-    /// Returns the link of an address of either side.
+    /// Returns the link that has the given address on one of its sides.
     pub(crate) fn of(address: Ipv4Addr) -> Self {
         if address.is_loopback() { Self::Loopback } else { Self::Cable(address.octets()[2]) }
     }

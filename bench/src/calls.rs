@@ -32,15 +32,15 @@ pub const SERVE: [&str; 2] = ["bench", "serve-calls"];
 /// A method of the benchmark's interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Method {
-    /// An `[in, out]` array.
+    /// A method with an `[in, out]` array.
     MoveData,
-    /// An `[in, out]` array in memory that both sides map, without copies.
+    /// A method with an `[in, out]` array in memory that both sides map. The array is not copied.
     MoveShared,
-    /// No arguments.
+    /// A method without arguments.
     Null,
-    /// Four `[in]` integers and one `[out]` integer.
+    /// A method with four `[in]` integers and one `[out]` integer.
     PfsOpen,
-    /// An `[in]` object of the caller.
+    /// A method with an `[in]` object of the caller.
     Visit,
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Res
     if let Some(cpu) = &cpu {
         arguments.extend(["--cpu", cpu]);
     }
-    // An AF_XDP interface accepts the program of only one process.
+    // A network interface accepts the XDP program of only one process.
     let link = if path == Path::NcacnViXdp { cable::further()? } else { cable::link() };
     let [_, host] = link.addresses();
     let binding = match path {
@@ -186,7 +186,7 @@ impl Drop for Remote {
     }
 }
 
-/// Returns the corresponding policy of obvia.
+/// Returns obvia's policy for a waiting policy of this crate.
 pub fn policy(wait: Wait) -> Waiting {
     match wait {
         Wait::Adaptive => Waiting::Adaptive,

@@ -261,8 +261,8 @@ pub trait Case {
 /// A call and its server: everything of a case except its identity and its loops.
 pub trait Exchange {
     /// Makes one call. May return an error for a wrong result if detecting it costs next to
-    /// nothing. With a window of several operations, the call begins one. If the window was full,
-    /// the call first waits until the oldest operation has completed.
+    /// nothing. With a window of several operations, the call begins one operation. If the window
+    /// was full, the call first waits until the oldest operation has completed.
     fn call(&mut self) -> Result<(), Error>;
 
     /// Waits for all outstanding operations. This is the last step of a batch, and its time is a

@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::time::{Duration, Instant};
 use usage::{Activity, Usage};
 
-/// The number of the caller's calls in a batch. They follow one another.
+/// The number of the caller's calls in a batch. The calls follow one another.
 const CALLS: u32 = 20_000;
 /// The longest time until a server has parked the connections of silent clients, or has noticed
 /// that clients are gone.
@@ -55,13 +55,13 @@ impl Plan {
     }
 
     /// Returns the number of clients in the process `index` if all processes together have
-    /// `clients`.
+    /// `clients` clients.
     fn share(&self, index: u32, clients: u32) -> u32 {
         clients / self.processes + u32::from(index < clients % self.processes)
     }
 }
 
-/// The median and the 99th percentile of calls, in nanoseconds.
+/// The median and the 99th percentile of the times of calls, in nanoseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names of percentiles")]
 pub struct Latency {
@@ -76,7 +76,7 @@ impl Latency {
     }
 }
 
-/// The server with a number of clients.
+/// The measurements of the server with a certain number of clients.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Stage {
     /// The number of clients beside the caller.
@@ -95,22 +95,22 @@ pub struct Stage {
     pub idle_cpu: f64,
     /// The wake-ups of the server's threads in a second while nothing happens.
     pub idle_wakeups: f64,
-    /// The calls of the clients, one client after the other. Each client was silent before its
-    /// calls, and no other client calls at the same time.
+    /// The times of the clients' calls, one client after the other. Each client was silent before
+    /// its calls, and no other client calls at the same time.
     pub in_turn: Latency,
-    /// The calls of the caller beside the idle clients.
+    /// The times of the caller's calls while all other clients are idle.
     pub caller: Latency,
 }
 
-/// The end of all clients. Every second process is killed.
+/// The measurements at the end of all clients. Every second client process is killed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Departure {
     /// The time from the end of the first client until the server has released all resources.
     pub seconds: f64,
     /// The growth of the server's memory from before the first client to after the last, in KiB.
     pub memory_kib: i64,
-    /// The resources that the server has not released, apart from memory, and the names that it has
-    /// left behind.
+    /// The resources that the server has not released, apart from memory, and the names that the
+    /// server has not removed.
     pub left: Vec<String>,
 }
 
@@ -121,11 +121,11 @@ pub struct Clients {
     pub machine: Machine,
     /// The extent of the measurement.
     pub plan: Plan,
-    /// The calls of the caller before any other client connects.
+    /// The times of the caller's calls before any other client connects.
     pub alone: Latency,
     /// The stages, in ascending order of their numbers of clients.
     pub stages: Vec<Stage>,
-    /// The end of all clients.
+    /// The measurements at the end of all clients.
     pub departure: Departure,
 }
 
@@ -141,7 +141,8 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
     let machine = Machine::read(None);
     let (server, address) = start(Path::NcacnViShm, Wait::Adaptive, None)?;
     let mut run = Run::new(*plan, server, address)?;
-    // The server starts its own threads when a silent client calls again.
+    // The caller is silent first. Its next call makes the server start the threads that the server
+    // needs for itself, so these threads are part of the usage `before`.
     run.settle()?;
     let alone = run.calls_of_caller()?;
     run.settle()?;
@@ -289,7 +290,7 @@ impl Run {
         }
     }
 
-    /// Ends the server. Returns the names that it has left behind.
+    /// Ends the server. Returns the names that the server has not removed.
     fn end(self) -> Result<Vec<String>, Error> {
         let Self { server, caller, address, .. } = self;
         drop(server);

@@ -1,9 +1,9 @@
 //! Goodput: the rate of bulk data over a line with a rate, a delay and losses, by obvia and by the
 //! kernel's TCP.
 //!
-//! Each point has two lines under the same conditions, with the same losses. obvia sends over one
-//! line and TCP over the other at the same time, so that disturbances of the machine affect both
-//! flows. Then two flows share one line.
+//! A point is a measurement under one set of conditions. Each point has two lines, with the same
+//! losses. obvia sends over one line and TCP over the other at the same time, so that disturbances
+//! of the machine affect both flows. Then two flows share one line.
 
 mod flow;
 mod lane;
@@ -62,8 +62,8 @@ impl Conditions {
 pub struct Plan {
     /// The conditions of each point.
     pub points: Vec<Conditions>,
-    /// The time for which the goodput of a point is measured, but at least the time of 400 round
-    /// trips.
+    /// The time for which the goodput of a point is measured. If 400 round trips take longer, the
+    /// time of these round trips counts instead.
     pub time: Duration,
     /// The conditions of the line that two flows share, and the time for which the flows are
     /// measured.

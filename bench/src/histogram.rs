@@ -23,7 +23,7 @@ pub struct Point {
     pub value_ns: u64,
     /// The share of the calls that did not exceed the value, from 0 to 1.
     pub quantile: f64,
-    /// The number of these calls.
+    /// The number of the calls that did not exceed the value.
     pub count: u64,
 }
 

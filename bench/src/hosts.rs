@@ -1,8 +1,8 @@
 //! Hosts: network namespaces, in which this process opens sockets and starts other processes.
 //!
 //! The kernel removes a namespace with its interfaces when no process runs in the namespace and no
-//! process has its file open. That is the case when this process and its servers have ended, for
-//! whatever reason.
+//! process has the namespace's file open. That is the case when this process and its servers have
+//! ended, for whatever reason.
 
 use crate::Error;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -49,8 +49,8 @@ impl Host {
         Ok([open(&names.0[0])?, open(&names.0[1])?])
     }
 
-    /// Moves the calling thread to the host, and with it the threads and processes that it starts
-    /// from now on.
+    /// Moves the calling thread to the host. Threads and processes that the calling thread starts
+    /// from now on run there, too.
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?)
     }

@@ -56,7 +56,7 @@ pub struct Plan {
     /// The calls per second of all connections together; `None` if each connection calls again as
     /// soon as it has its answer.
     pub rate: Option<f64>,
-    /// The time before the measured time.
+    /// The time for which calls are made before the measured time.
     pub warmup: Duration,
     /// The measured time; `None` for the time that `calls` calls take, up to a day.
     pub duration: Option<Duration>,
@@ -80,7 +80,7 @@ pub enum Ending {
     Server,
 }
 
-/// The state of a run, once a second.
+/// The state of a run, reported once a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The time since the end of the warm-up; 0 during the warm-up.
@@ -148,7 +148,7 @@ const REPORT: Duration = Duration::from_secs(1);
 struct Run {
     target: Arc<dyn Target>,
     timeout: Duration,
-    /// The pace, from the time at which all connections are open.
+    /// The pace of the calls. It is set when all connections are open.
     pace: OnceLock<Pace>,
     connections: Vec<Connection>,
     lost: OnceLock<Error>,
@@ -212,8 +212,8 @@ pub fn run(
     Ok(run.sum(machine, plan, pace, was_interrupted))
 }
 
-/// Starts a thread for each connection. Returns a sender for each thread: its message makes the
-/// thread begin its calls.
+/// Starts a thread for each connection. Returns a sender for each thread. A message from the sender
+/// makes the thread begin its calls.
 fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>>> {
     let each = (0..run.connections.len()).map(|index| {
         let (begin, begins) = mpsc::channel();
@@ -330,8 +330,8 @@ impl Run {
     }
 
     /// Waits for the end of all threads, but no longer than [`GRACE`] after an interrupt. After the
-    /// end of the run or the loss of the server, waits no longer than the sum of the time limits of
-    /// a call and of a probe, and [`GRACE`]. Returns whether the run was interrupted.
+    /// end of the run or the loss of the server, waits no longer than the sum of the time limit of
+    /// a call, the time limit of a probe, and [`GRACE`]. Returns whether the run was interrupted.
     fn await_end(
         &self,
         pace: &Pace,

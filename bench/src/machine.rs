@@ -16,7 +16,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Returns the first two processors that this process may use, or its only one twice.
+    /// Returns the first two processors that this process may use. If there is only one, returns
+    /// that processor twice.
     pub fn first_two() -> Result<Self, Error> {
         let allowed = sched_getaffinity(None).map_err(Error::system("reading the CPU affinity"))?;
         let mut usable = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));

@@ -51,8 +51,8 @@ impl Payload {
         &mut self.words[self.start - HEADER_WORDS..]
     }
 
-    /// Checks that exactly `calls` calls have changed the array since it was filled, and fills it
-    /// anew.
+    /// Checks that exactly `calls` calls have changed the array since it was filled, and fills the
+    /// array with new values.
     pub fn verify(&mut self, calls: u32) -> Result<(), Error> {
         let seed = self.seed;
         for (index, word) in self.words().iter().enumerate() {

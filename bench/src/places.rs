@@ -7,9 +7,9 @@ use crate::payload::pattern;
 /// may be larger.
 const BYTES_MAX: usize = 16 << 20;
 
-/// Returns the number of places for a window of `depth` pieces of `bytes`: the same at the source
-/// and at the target, and in all cases with this size and depth, so that these use the same amount
-/// of memory.
+/// Returns the number of places for a window of `depth` pieces of `bytes` bytes. The number is the
+/// same at the source and at the target, and in all cases with this size and depth, so that all of
+/// them use the same amount of memory.
 pub(crate) fn count(bytes: usize, depth: u32) -> usize {
     (BYTES_MAX / bytes.max(1)).clamp(1, depth.max(1) as usize)
 }

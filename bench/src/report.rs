@@ -63,8 +63,8 @@ pub struct Row {
     pub label: Label,
     /// The nanoseconds per operation: the median of the batches.
     pub p50_ns: f64,
-    /// The percentiles 50, 90, 99 and 99.9 of the stamped calls, for which the clock is read before
-    /// and after each call. `None` if calls cannot be stamped.
+    /// The percentiles 50, 90, 99 and 99.9 of the times of the stamped calls, for which the clock
+    /// is read before and after each call. `None` if calls cannot be stamped.
     pub stamped_ns: Option<[f64; 4]>,
     /// The baseline's `p50_ns`, if measured.
     pub raw_p50_ns: Option<f64>,
@@ -202,7 +202,7 @@ impl Row {
         (!self.label.path.is_baseline()).then_some(self.label.at_once)
     }
 
-    /// Returns the bytes or calls per second; `None` if the measurement is not one of rates.
+    /// Returns the bytes or calls per second; `None` if the measurement has no rates.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
             Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => None,

@@ -38,7 +38,8 @@ pub struct Measured {
     pub batches: Vec<f64>,
     /// The times of the stamped calls.
     pub stamped: Histogram,
-    /// The reason why the case was abandoned, if it was. Its earlier results are then invalid.
+    /// The reason why the case was abandoned; `None` for a case that was not. The results of an
+    /// abandoned case are invalid.
     pub failure: Option<Error>,
 }
 

@@ -64,14 +64,14 @@ impl Stalling {
     }
 }
 
-/// The exit status of this process after a signal told it to end. Shells report the same for an
-/// interrupted process.
+/// The exit status of this process after a signal told it to end. Shells report the same status for
+/// an interrupted process.
 const INTERRUPTED: i32 = 130;
 
 /// The time within which a server must end after it was told to.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// A server: this program or another one in a process of its own. The drop of the value tells the
+/// A server: a process that runs this program or another program. The drop of the value tells the
 /// server to end. If the client's process ends, the kernel kills the server.
 #[derive(Debug)]
 pub struct ServerProcess {
@@ -127,8 +127,8 @@ impl ServerProcess {
     fn wait_until_ready(&mut self) -> Result<(), Error> {
         let stdout = self.child.stdout.take().expect("was piped");
         let (said, says) = mpsc::channel();
-        // Reads of a pipe have no time limit, so a thread reads the line. The thread ends after the
-        // line, or with the server.
+        // Reads of a pipe have no time limit, so a thread reads the line. The thread ends when the
+        // line has been read, or when the server has ended.
         std::thread::spawn(move || {
             let mut line = String::new();
             let outcome = BufReader::new(stdout).read_line(&mut line);
@@ -197,7 +197,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// The servers that have been started and not yet ended.
+/// The servers that have been started and have not yet ended.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 fn running() -> MutexGuard<'static, Vec<Pid>> {

@@ -1,4 +1,4 @@
-//! The median and the spread.
+//! The median and the spread of measured values.
 
 /// Returns the median, which is the mean of the middle two for an even number of values, or `None`
 /// for no values.

@@ -19,7 +19,7 @@ const SHARES_WORST: RangeInclusive<f64> = 0.3..=0.7;
 /// The seeds of the measurements under the same conditions, which determine the lost packets. There
 /// are several, because other work of the machine disturbs some measurements.
 const SEEDS: [u64; 3] = [1, 2, 3];
-/// The least use of a line that loses nothing.
+/// The least rate of two flows together, as a share of the rate of their line, which loses nothing.
 const USE_MIN: f64 = 0.6;
 
 /// Measures, and prints the results. Without the necessary privileges, returns `None`, or panics if

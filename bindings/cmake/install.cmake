@@ -11,8 +11,8 @@ configure_package_config_file(bindings/cmake/obviaConfig.cmake.in obviaConfig.cm
     PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 # Before 1.0, a new minor version may break programs that were compiled for the previous one.
 write_basic_package_version_file(obviaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-# The paths in obvia.pc are relative to the file's own place. So users choose the prefix when they
-# install, and can move the installed files.
+# The paths in obvia.pc are relative to the file's own place. Users can therefore choose the prefix
+# at the installation, and can move the installed files.
 file(RELATIVE_PATH to_prefix "/prefix/${pkgconfig}" "/prefix")
 list(TRANSFORM needed PREPEND -l REGEX "^[a-z]" OUTPUT_VARIABLE needed_flags)
 list(JOIN needed_flags " " needed_flags)

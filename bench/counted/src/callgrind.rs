@@ -20,7 +20,7 @@ pub(crate) fn toggle() {
     ask(TOGGLE_COLLECT, 0);
 }
 
-/// Writes the counts of each thread to a file whose name contains `name`, and resets them.
+/// Writes the counts of each thread to a file that contains `name`, and resets the counts.
 /// Callgrind's request that only resets counts is not used, because it does not reset the counts of
 /// jumps to other libraries.
 #[inline(always)]

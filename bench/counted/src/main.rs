@@ -6,8 +6,8 @@
 //! a case has the counts of its first calls, which set up lasting state.
 //!
 //! The client counts from the entry of [`entry_client`] until its return. The server counts from
-//! one method to the next. In both, callgrind's options stop the counting in the functions that
-//! hand calls over: see `xtask/src/icount/sides.rs`.
+//! one execution of a method to the next. In both, callgrind's options stop the counting in the
+//! functions that hand calls over: see `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
 use std::ffi::{CStr, CString};
@@ -22,17 +22,17 @@ mod interface {
 
 use interface::{IStubs, IStubs_Impl};
 
-/// The name of the counts that belong to no case.
+/// The name, in callgrind's files, of the counts before a case's counted calls.
 const FIRST: &CStr = c"first";
 
-/// The numbers of a case's first calls and of its counted calls.
+/// The number of a case's first calls, and the number of its counted calls.
 #[derive(Clone, Copy)]
 struct Plan {
     first: u32,
     counted: u32,
 }
 
-/// The object. Its methods do as little as possible.
+/// The object that the client calls. Its methods do as little as possible.
 #[obvia::object(IStubs)]
 struct Stubs {
     plan: Plan,

@@ -21,7 +21,7 @@ const CROWD_MAX: u32 = 100;
 /// The kind of the measured calls, for any system.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub(crate) struct Load {
-    /// The length of the array; 0 for calls without arguments.
+    /// The length of the array in bytes; 0 for calls without arguments.
     pub(crate) bytes: usize,
     /// The number of clients that call at once.
     pub(crate) callers: u32,

@@ -1,4 +1,4 @@
-//! The folder of a run's sockets, and the removal of files that runs leave behind.
+//! The folder of a run's sockets, and the removal of the files of ended runs.
 
 use obvia_bench::Error;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder of this run. Removes the files that killed runs have left behind.
+    /// Makes the folder of this run. Removes the files of runs that were killed.
     pub(crate) fn new() -> Result<Self, Error> {
         clear();
         let folder = env::temp_dir().join(format!("{NAME}{}", process::id()));

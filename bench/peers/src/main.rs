@@ -116,9 +116,9 @@ const CLIENTS: [u32; 3] = [10, 100, 1000];
 const CLIENTS_QUICK: [u32; 1] = [100];
 /// The size of the array that several callers exchange.
 const CALLERS_BYTES: usize = 8 << 10;
-/// The maximum number of calls in a batch. A batch reaches its time limit first, and has as many
-/// calls as that permits, because large batches spread the start and the end of each caller over
-/// more calls.
+/// The maximum number of calls in a batch. Batches reach their time limit first. A batch has as
+/// many calls as its time limit permits, because large batches spread the start and the end of each
+/// caller over more calls.
 const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {
@@ -160,7 +160,8 @@ impl Extent {
         }
     }
 
-    /// Measures on a thread of its own, because pinning would confine this thread for good.
+    /// Measures on a new thread, because pinning would confine the calling thread to one processor
+    /// for good.
     fn measure(&self, entries: &[&'static Entry], placement: Placement) -> Result<Report, Error> {
         let machine = Machine::read(Some(placement));
         let measuring = std::thread::scope(|scope| {

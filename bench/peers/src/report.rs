@@ -30,7 +30,7 @@ struct Row {
     per_call_ns: f64,
     /// The percentiles 10 and 90 of this time over the batches.
     per_call_p10_p90_ns: [f64; 2],
-    /// The percentiles 50 and 99 of the calls that were timed one by one.
+    /// The percentiles 50 and 99 of the times of calls that were timed one by one.
     latency_p50_ns: Option<f64>,
     latency_p99_ns: Option<f64>,
     /// The name of obvia's column with the same waiting policy, and the ratio of this row's time
@@ -38,7 +38,7 @@ struct Row {
     /// measured with this policy.
     baseline: Option<String>,
     ratio: Option<f64>,
-    /// Whether the baseline varied by more than half between batches.
+    /// Whether the baseline's time per call varied by more than half between batches.
     is_baseline_unsteady: bool,
 }
 

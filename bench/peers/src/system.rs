@@ -18,7 +18,7 @@ pub(crate) type Ready<'a> = &'a dyn Fn() -> Result<(), Error>;
 
 /// A system for calls between processes.
 pub(crate) trait System {
-    /// A client's connection, which only the thread that has connected uses.
+    /// A client's connection. Only the thread that has connected uses it.
     type Connection: Connection;
 
     /// Serves until a signal ends the process. Calls `ready` once clients can connect.

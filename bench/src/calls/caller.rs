@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The interval at which a long wait checks whether a process has ended.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A connected client, which only the thread that has connected uses.
+/// A connected client. Only the thread that has connected uses it.
 pub trait Client {
     /// Makes a call.
     fn call(&mut self) -> Result<(), Error>;
@@ -18,7 +18,7 @@ pub trait Client {
     fn verify(&mut self) -> Result<u64, Error>;
 }
 
-/// A request to a thread.
+/// A request to a [`Caller`].
 #[derive(Clone, Copy, Debug)]
 pub enum Request {
     /// Makes this number of calls, one after the other.
@@ -49,7 +49,7 @@ pub struct Caller {
     requests: Option<Sender<Request>>,
     results: Receiver<Result<Done, Error>>,
     thread: Option<JoinHandle<()>>,
-    /// Whether the thread has a request whose result it has not delivered.
+    /// Whether the thread has a request and has not yet delivered the result.
     is_busy: bool,
 }
 
@@ -159,16 +159,16 @@ fn stamped(client: &mut impl Client, calls: u32) -> Result<Histogram, Error> {
 #[derive(Debug)]
 pub struct Callers {
     callers: Vec<Caller>,
-    /// The time for each request.
+    /// The time limit of each request.
     patience: Duration,
     unverified: u64,
-    /// The server's count at the last check.
+    /// The number of calls that the server had counted at the last check.
     seen: u64,
 }
 
 impl Callers {
     /// Waits until all threads are connected. Checks that the server has counted the first call of
-    /// each of its `clients`. These threads may be only some of the clients.
+    /// each of its `clients`. The threads of `callers` may be only some of the clients.
     pub fn new(
         mut callers: Vec<Caller>,
         clients: u32,

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The programs of a path.
+/// The client program and the server program of a path.
 struct Programs {
     /// The client program. It is also the server if `serve` is given.
     name: &'static str,

@@ -103,8 +103,8 @@ impl ClientProcess {
     }
 }
 
-/// Runs the clients of the server at `address` in this process, until the measurement tells it to
-/// leave.
+/// Runs the clients of the server at `address` in this process, until the measurement tells the
+/// process to leave.
 ///
 /// # Errors
 ///

@@ -77,7 +77,8 @@ fn needs(plan: &Plan) -> Vec<Need> {
 }
 
 impl Need {
-    /// Returns the amount that the system allows; `None` without a known limit.
+    /// Returns the amount that the system allows; `None` if there is no limit, or if the limit
+    /// cannot be read.
     fn most(&self) -> Option<u64> {
         match self.limit {
             Limit::OpenFiles => getrlimit(Resource::Nofile).current,

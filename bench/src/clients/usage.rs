@@ -7,8 +7,8 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 /// The beginning of the names that segments and regions have in /proc/PID/maps.
 const SEGMENT: &str = "/memfd:obvia";
-/// The names of the threads that serve new connections, and of those that serve connections that
-/// were parked.
+/// The names of two kinds of threads: those that serve new connections, and those that serve
+/// connections that were parked.
 const SERVING: &str = "obvia-serve";
 const POOL: &str = "obvia-pool";
 /// The number of threads named [`POOL`] that wait for parked connections instead of serving one.

@@ -11,7 +11,8 @@ pub(super) struct Lane {
     random: Random,
     // The time at which the transmitter will have sent all packets in the queue.
     free_at: u64,
-    // The packets that have not yet arrived, with their times of arrival, in order.
+    // The packets that have not yet arrived, with their times of arrival, in the order of these
+    // times.
     under_way: VecDeque<(u64, Vec<u8>)>,
     // The memory of packets that have arrived, for further packets.
     spare: Vec<Vec<u8>>,

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 
 /// The request TUNSETIFF of linux/if_tun.h.
 const SET_INTERFACE: Opcode = opcode::write::<i32>(b'T', 202);
-/// The device passes packets of IP without a header of its own: IFF_TUN and IFF_NO_PI of
+/// The device passes IP packets, and adds no header to them: IFF_TUN and IFF_NO_PI of
 /// linux/if_tun.h.
 const PLAIN_PACKETS: u16 = 0x0001 | 0x1000;
 

@@ -16,11 +16,11 @@ const MESSAGE: u32 = 8 << 10;
 /// The number of messages that are posted and not yet acknowledged: 8 MiB, more than the protocol
 /// has in flight.
 const OUTSTANDING: u32 = 1024;
-/// The number of posted receives. Because of the surplus, the server may be late without stopping
-/// the flow.
+/// The number of posted receives: twice the number of outstanding messages, so that a late server
+/// does not stop the flow.
 const RECEIVES: u32 = 2 * OUTSTANDING;
 
-/// A connected end.
+/// One end of a flow: a connected VI, and the memory of its messages.
 #[derive(Debug)]
 pub(super) struct End {
     vi: Vi,

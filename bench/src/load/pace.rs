@@ -150,7 +150,7 @@ impl Pace {
         Some(Due { at, began: now.max(at), is_measured: number >= self.first, is_late })
     }
 
-    /// Waits until the time `at`. Returns false if the run is stopped before.
+    /// Waits until the time `at`. Returns false if the run is stopped earlier.
     fn wait_until(&self, at: Instant) -> bool {
         loop {
             let left = at.saturating_duration_since(Instant::now());

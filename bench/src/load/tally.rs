@@ -31,7 +31,7 @@ pub(super) struct Tally {
     pub(super) late: u64,
     /// The end of the last measured call.
     pub(super) last: Option<Instant>,
-    /// The time of the server's last answer, also in the warm-up.
+    /// The time of the server's last answer, whether in the warm-up or later.
     pub(super) answered: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of runs against targets of their own.
+//! Tests of runs, against targets that the tests define.
 
 use super::*;
 use std::sync::atomic::AtomicU64;
@@ -174,8 +174,8 @@ fn the_end_of_the_server_ends_the_run_of_all_connections() {
     assert!((1..=4).contains(&load.failures.iter().map(|failure| failure.count).sum::<u64>()));
 }
 
-/// Interrupts a run when `after` has passed since the call `stalls_at`, the first that does not
-/// return.
+/// Makes a run in which the call with the number `stalls_at` is the first that does not return.
+/// Interrupts the run when `after` has passed since the beginning of that call.
 fn interrupted(rate: Option<f64>, stalls_at: u64, after: Duration) -> Load {
     let is_interrupted = AtomicBool::new(false);
     let plan = Plan { rate, duration: Some(HOUR), calls: None, timeout: HOUR, ..plan() };

@@ -4,7 +4,7 @@
 use crate::{Error, Exchange, ServerProcess, places};
 use std::hint::black_box;
 
-/// Copies pieces from and to each place of a window in turn.
+/// Copies a piece from the source to the target, at each place of a window in turn.
 #[derive(Debug)]
 pub(super) struct Memcpy {
     source: Vec<u8>,

@@ -15,13 +15,14 @@ use std::time::Duration;
 /// The number of spinning system calls between two checks whether the other side has ended or
 /// stalls.
 const SPINS: u32 = 1 << 12;
-/// The time between two of these checks while a system call blocks.
+/// The time between two checks whether the other side has ended or stalls, while a system call
+/// blocks.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The longest message that a server accepts, in words: 64 MiB, of which only the used part takes
 /// memory.
 const WORDS_MAX: usize = 1 << 24;
 
-/// A kind of socket. Both operations may transfer a part of the bytes.
+/// A kind of socket. Both operations may transfer only a part of the bytes.
 pub(crate) trait Transport: Sized {
     fn of(fd: OwnedFd) -> Self;
     fn set_waiting(&self, spinning: bool) -> io::Result<()>;

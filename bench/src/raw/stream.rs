@@ -3,7 +3,8 @@
 //!
 //! A piece begins with a header of two words: the number of bytes that follow, and the number of
 //! places that the receiver has for pieces. A header with the length [`END`] is not followed by a
-//! piece. The receiver answers such a header with the number of pieces since the previous one.
+//! piece. The receiver answers such a header with the number of pieces that it has received since
+//! the previous header of this kind.
 
 use super::sockets::{Tcp, Wire};
 use crate::{Error, Exchange, Parent, ServerProcess, Watch, places};
@@ -16,17 +17,17 @@ const PAGE: usize = 4096;
 /// The minimum room for one read of the receiver in bytes, so that a read yields several small
 /// pieces.
 const TAKE_MIN: usize = 64 << 10;
-/// The longest piece and the maximum number of places. Only this program itself connects, but a
-/// defect must not take all memory.
+/// The maximum length of a piece in bytes, and the maximum number of places. Only this program
+/// itself connects, but a defect must not take all memory.
 const PIECE_MAX: usize = 1 << 30;
 const PLACES_MAX: usize = 1 << 16;
 
-/// The sending side.
+/// The sending side of the stream.
 #[derive(Debug)]
 pub(super) struct Streamed {
     wire: Wire<Tcp>,
     server: ServerProcess,
-    // The pieces from `start` on, each behind its header.
+    // The pieces from `start` on, each after its header.
     source: Vec<u32>,
     start: usize,
     words: usize,

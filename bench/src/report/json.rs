@@ -31,8 +31,8 @@ struct Line {
 }
 
 /// Returns the report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait",
-/// "p50_ns", "p99_ns", "raw_p50_ns", "ratio_p50"}]}`. The last two are null if the baseline was not
-/// measured, and `p99_ns` if calls could not be stamped.
+/// "p50_ns", "p99_ns", "raw_p50_ns", "ratio_p50"}]}`. `raw_p50_ns` and `ratio_p50` are null if the
+/// baseline was not measured, and `p99_ns` is null if calls could not be stamped.
 ///
 /// Rows of a bandwidth also have `bytes_per_s` and, except for baselines, `depth`; rows of a call
 /// rate also have `calls_per_s` and `threads`.

@@ -8,7 +8,7 @@ use crate::{Histogram, Machine};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The percentiles of the report, as in its table.
+/// The percentiles of the report: their names in the table, and their values from 0 to 1.
 const PERCENTILES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 /// The greatest number of powers of ten in the plot. Each further 9 of the percentile, such as the
 /// step from 99 % to 99.9 %, takes one power.

@@ -22,7 +22,7 @@ impl Passing {
         }
     }
 
-    /// Returns the suffix in the legend.
+    /// Returns the suffix of a line's name in the legend.
     fn words(self) -> &'static str {
         match self {
             Self::Copied => "",
@@ -32,7 +32,7 @@ impl Passing {
     }
 }
 
-/// The plot of a measurement.
+/// The title, the axes and the points of a measurement's plot.
 impl Measurement {
     fn title(self) -> &'static str {
         match self {

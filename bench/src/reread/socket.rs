@@ -12,7 +12,7 @@ use crate::{Error, Parent, ServerProcess, Watch};
 use obvia::Elements;
 use std::convert::Infallible;
 
-/// The number of words in a request behind the header.
+/// The number of words in a request after the header.
 const REQUEST_WORDS: usize = 4;
 
 /// The client's side.

@@ -69,7 +69,7 @@ impl Provider {
 
     /// Returns the link for a new case.
     pub(super) fn link(self) -> Result<Link, Error> {
-        // An AF_XDP interface accepts the program of only one process.
+        // A network interface accepts the XDP program of only one process.
         if self == Self::Xdp { cable::further() } else { Ok(cable::link()) }
     }
 
@@ -77,8 +77,8 @@ impl Provider {
     pub(super) fn open(self, link: Link) -> Result<Nic, Error> {
         match self {
             Self::Shm => shm::open(&shm::NicOptions::default()),
-            // Servers are suspended while other cases run, which must not count as silence. The end
-            // of a process is detected by other means. The same holds for the other network
+            // Servers are suspended while other cases run. A suspension must not count as silence.
+            // The end of a process is detected by other means. The same holds for the other network
             // providers.
             Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
             #[cfg(feature = "fabric")]

@@ -61,7 +61,7 @@ struct Control {
 }
 
 impl Control {
-    /// Creates the region: sent messages are at its start, received messages behind them.
+    /// Creates the region: sent messages are at its start, and received messages after them.
     fn new(end: &End) -> Result<Self, Error> {
         let region = end.region(2 * MESSAGE, Access::LOCAL)?;
         let send = Descriptor::send().with_segment(&region, 0, MESSAGE as u32);

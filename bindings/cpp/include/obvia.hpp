@@ -163,7 +163,7 @@ public:
         return *this;
     }
 
-    // Takes over a reference without adding one.
+    // Takes ownership of a reference without adding one.
     static com_ptr attach(I *pointer) noexcept
     {
         com_ptr made;
@@ -517,8 +517,8 @@ inline uint32_t milliseconds_of(std::chrono::milliseconds time) noexcept
 
 } // namespace detail
 
-// Registers a class whose objects this process creates for clients: see obvia_register_class(). Any
-// thread calls `make`, which returns an object as a com_ptr:
+// Registers a class whose objects this process creates for clients: see obvia_register_class().
+// `make` returns an object as a com_ptr, and can be called on any thread:
 //
 //     const auto registration = obvia::register_class(CLSID_Calc, [] { return obvia::make<Calc>(); });
 template <class Make>
@@ -609,7 +609,7 @@ private:
     std::unique_ptr<obvia_server_lock, unlock> lock_;
 };
 
-// Takes over a text from the library.
+// Copies a text that the library has allocated, and frees the text.
 inline std::string taken_text(char *given)
 {
     std::unique_ptr<char, void (*)(char *)> text(given, [](char *memory) { obvia_free(memory); });
@@ -776,9 +776,9 @@ inline caller get_caller()
     return detail::caller_of(found);
 }
 
-// Sets the access rule of an object, which takes precedence over the default rule. Any thread calls
-// `permits` with an obvia::caller. See obvia_set_access() in obvia.h. A rule that throws denies
-// access.
+// Sets the access rule of an object, which takes precedence over the default rule. `permits` gets
+// an obvia::caller, and can be called on any thread. See obvia_set_access() in obvia.h. A rule that
+// throws denies access.
 template <class Permits> void set_access(IUnknown *object, Permits permits)
 {
     const obvia_callers callers = detail::callers_of(std::move(permits));
@@ -798,8 +798,8 @@ template <class Permits> void set_default_access(Permits permits)
 // Admits processes of other users: see obvia_admit_other_users() in obvia.h.
 inline void admit_other_users() { check(obvia_admit_other_users()); }
 
-// Sets the function that receives a line (const char *) for each refused caller; any thread calls
-// it.
+// Sets the function that receives a line (const char *) for each refused caller. The function can
+// be called on any thread.
 template <class Audit> void set_audit(Audit audit)
 {
     const auto tell = [](void *context, const char *line) noexcept { (*static_cast<Audit *>(context))(line); };
@@ -1044,7 +1044,7 @@ public:
     }
     ~owned_array() { reset(); }
 
-    // Takes over an array.
+    // Takes ownership of an array, which the destructor will free.
     static owned_array attach(T *first, Count count) noexcept
     {
         owned_array made;

@@ -158,7 +158,7 @@ private:
     std::unique_ptr<obvia_sink_connection, end> connection_;
 };
 
-// Connects a sink to an object's events of the sink's interface.
+// Connects a sink to an object, for the events of the sink's interface.
 template <class Source, class I>
 HRESULT try_advise(const com_ptr<Source> &source, const com_ptr<I> &sink, connection &made) noexcept
 {

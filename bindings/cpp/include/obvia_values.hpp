@@ -200,7 +200,7 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
 // The former elements of an array that a method fills with new elements. The former elements are
-// freed after the call, because they may be the called object, or objects among the arguments.
+// freed after the call, because they can include the called object and objects that are arguments.
 template <class Seen> class former {
 public:
     explicit former(span<Seen> elements)

@@ -36,7 +36,7 @@ impl Failure {
 }
 
 impl<'py> Argument<'py> {
-    /// Makes an argument from a value. Exceptions of the value are kept in `failure`.
+    /// Makes an argument from a value. Exceptions that the value raises are kept in `failure`.
     pub(crate) fn new(value: Bound<'py, PyAny>, failure: &Failure) -> Self {
         Self { value, failure: failure.clone() }
     }
@@ -83,7 +83,8 @@ impl<'py> Argument<'py> {
         self.read(members).and_then(|members| members.cast_into::<PyFrozenSet>().ok())
     }
 
-    /// Returns an attribute of an object of a class of `obvia._types` or of the standard library.
+    /// Returns an attribute of an object whose class is from `obvia._types` or the standard
+    /// library.
     fn attribute(&self, name: &str) -> Option<Bound<'py, PyAny>> {
         self.read(self.value.getattr_opt(name)).flatten()
     }
@@ -126,8 +127,8 @@ impl Given for Argument<'_> {
         self.value.cast::<PyString>().ok()?.to_cow().ok()
     }
 
-    /// Reads a GUID from a text or from a `uuid.UUID`, which has the number as `int`. `None` for
-    /// other values.
+    /// Reads a GUID from a text or from a `uuid.UUID`, whose attribute `int` is the number. `None`
+    /// for other values.
     fn guid(&self) -> Option<u128> {
         static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         match self.text() {
@@ -192,8 +193,8 @@ impl Given for Argument<'_> {
         found.map(|found| self.part(found))
     }
 
-    /// Returns an unknown key of a dictionary, if there is one. Other objects are not searched,
-    /// because they may have attributes besides the members.
+    /// Returns a key of a dictionary that is not among `names`, if there is one. Other objects are
+    /// not searched, because they may have attributes besides the members.
     fn other_member(&self, names: &[&str]) -> Option<String> {
         let is_known = |key: &String| names.contains(&key.as_str());
         self.dict()?.keys().iter().map(|key| key.to_string()).find(|key| !is_known(key))

@@ -36,7 +36,7 @@ impl Sum {
     }
 }
 
-/// The reserved places: all, and those of each server.
+/// The sum of all reserved places, and the sum for each server by its name.
 static RESERVED: Mutex<(Sum, BTreeMap<String, Sum>)> = Mutex::new((Sum::NONE, BTreeMap::new()));
 
 /// Reserves the place of an interface of this size, which a server or a file describes. Callers

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A target of calls.
 pub(crate) enum Callee {
-    /// An object.
+    /// An interface pointer of an object.
     Pointer(Agile<IUnknown>),
     /// The functions of a server.
     Functions(dynamic::Object),

@@ -63,9 +63,9 @@ pub(crate) struct Interface {
 pub(crate) struct Method {
     pub(crate) name: &'static str,
     pub(crate) frames: Frames<'static>,
-    /// The parameters with arguments, by their indices.
+    /// The indices of the parameters that take arguments.
     pub(crate) arguments: Vec<usize>,
-    /// The parameters with results, by their indices.
+    /// The indices of the parameters that return results.
     pub(crate) results: Vec<usize>,
     tuple: PyOnceLock<Py<PyAny>>,
 }
@@ -107,7 +107,7 @@ impl Key {
 /// The greatest size of the text in which a server describes an interface, in bytes.
 const TEXT_MAX: usize = 1 << 20;
 
-/// Returns the known interfaces.
+/// Locks and returns the map of the kept interfaces.
 fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, &'static Interface>>> = LazyLock::new(Mutex::default);
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -139,7 +139,7 @@ fn permit(
     Ok((described, info))
 }
 
-/// Returns errors for the parts of an interface that no language supports.
+/// Returns errors for the parts of an interface that the package for Python does not support.
 fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     plan::refusals(model, id, "the package for Python")
 }
@@ -226,7 +226,7 @@ impl Interface {
     }
 
     /// Returns an interface of a model, which comes from a server's text or from a file. The model
-    /// is kept only if the interface is not known.
+    /// is kept only if the interface has not been kept before.
     fn of_model(model: Model, id: InterfaceId, source: Source<'_>) -> obvia::Result<&'static Self> {
         let key = Key::of(&model, id, source.is_whole());
         let earlier = known().get(&key).copied();

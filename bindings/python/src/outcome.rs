@@ -18,9 +18,10 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     make().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// Leaves the failure that the caller receives for an exception of a method. Returns the failure's
-/// HRESULT. The caller receives the text of an exception of `obvia`. The texts of other exceptions
-/// are only for callers of the same user on this host, and only if Python runs without `-O`.
+/// Sets the failure that the caller receives when a method raises an exception. Returns the
+/// failure's HRESULT. The caller receives the text of an exception of `obvia`. The texts of other
+/// exceptions are only for callers of the same user on this host, and only if Python runs without
+/// `-O`.
 pub(crate) fn leave(py: Python<'_>, failure: &PyErr) -> HRESULT {
     let value = failure.value(py);
     let is_own = py.import("obvia._errors").and_then(|errors| value.is_instance(&errors.getattr("Error")?));

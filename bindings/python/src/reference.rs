@@ -56,8 +56,8 @@ impl Drop for State {
     fn drop(&mut self) {
         let callee = self.callee.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(callee) = callee {
-            // If the interpreter is ending, the closure is dropped without running, and the
-            // reference with it.
+            // If the interpreter is ending, the closure does not run, and is dropped with the
+            // reference to the target.
             Python::try_attach(|py| py.detach(|| fork::end(callee)));
         }
     }

@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyString};
 use std::collections::HashMap;
 
-/// A maker of values of Python.
+/// The maker of Python's values from the values in a frame.
 pub(crate) struct Results<'py, 'o> {
     py: Python<'py>,
     interface: &'static Interface,
@@ -19,7 +19,7 @@ pub(crate) struct Results<'py, 'o> {
     adopt: &'o dyn Fn(&[u8]) -> PyResult<Bound<'py, PyAny>>,
     /// The structures to which several pointers lead.
     labelled: HashMap<usize, Bound<'py, PyAny>>,
-    /// The first exception.
+    /// The first exception that the making of a value raised.
     failure: Option<PyErr>,
 }
 

@@ -25,7 +25,7 @@ use std::thread;
 
 /// An object of Python that other processes call.
 struct Served {
-    /// `None` while the value is being dropped.
+    /// The object; `None` only while this value is being dropped.
     object: Option<Py<PyAny>>,
     /// The interfaces of the object, to which `obvia.serve` may add.
     interfaces: Mutex<Vec<&'static Interface>>,
@@ -93,7 +93,8 @@ fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
     Ok(interfaces)
 }
 
-/// Returns the interface pointer of an object of Python, and adds these interfaces to the object.
+/// Returns the interface pointer of an object of Python, and adds the interfaces `added` to the
+/// object.
 fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnknown {
     let make = || unchecked::object(Served { object: Some(object.clone().unbind()), interfaces: Mutex::default() });
     let found = SERVED.get(object.as_ptr() as usize, make);

@@ -25,7 +25,7 @@ _environment = os.environ | {"RUST_BACKTRACE": "0"}
 def start(program, *arguments, environment={}):
     """Starts a server and waits for the first line that it prints, after which it accepts calls."""
     words = [str(PROGRAMS / program), *arguments]
-    # The servers end with their standard input.
+    # The servers end when their standard input ends.
     server = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment | environment
     )

@@ -93,8 +93,8 @@ impl Described {
     }
 
     /// Fetches the description of the interface under which a name is exported. If the name is a
-    /// string binding without an exported object, fetches the description of the interface of
-    /// functions named `interface`, or of the only interface that the server performs.
+    /// string binding without an exported object, fetches the description of the plain interface
+    /// named `interface`, or of the only plain interface that the server performs.
     pub(crate) fn at(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
         let failure = match Self::exported(name) {
             Err(failure) if obvia::is_string_binding(name) => failure,
@@ -196,7 +196,7 @@ impl Described {
         }
     }
 
-    /// Returns the data for calls of an interface of functions.
+    /// Returns the data for calls of a plain interface.
     pub(crate) fn functions(&self) -> dynamic::Described {
         let Interface { name, version, plain, endpoints, .. } = self.interface().clone();
         let ndr = obvia_idl::ndr::words(&self.model, self.id);
@@ -238,7 +238,8 @@ impl Described {
     }
 }
 
-/// Returns the line of a message that lists the known names; empty if there are none.
+/// Returns a line of a message: the words `what`, and a list of `names`. Without names, the line is
+/// empty.
 fn listed(what: &str, names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("\n{what} {}", names.join(", ")) }
 }

@@ -22,7 +22,7 @@ enum Kind {
     TimedOut = 4,
 }
 
-/// An error with a known kind.
+/// An error whose kind the command has determined.
 #[derive(Debug)]
 struct Failure {
     kind: Kind,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The time after the deadline in which the command can report the call that timed out.
 const GRACE: Duration = Duration::from_millis(500);
-/// The stack of the thread in bytes: as much as the main thread has.
+/// The stack of the thread that runs the subcommand, in bytes: as much as the main thread has.
 const STACK: usize = 8 << 20;
 
 /// The time limit of subcommands that call other processes.
@@ -35,7 +35,8 @@ impl Limit {
     /// Runs a subcommand with a deadline.
     ///
     /// All calls of the subcommand together have to end by the deadline. Other work, such as the
-    /// compilation of a server's description, is given up `GRACE` later.
+    /// compilation of a server's description, is abandoned when `GRACE` has passed after the
+    /// deadline.
     pub(crate) fn run<R: Send + 'static>(
         self,
         command: impl FnOnce() -> anyhow::Result<R> + Send + 'static,

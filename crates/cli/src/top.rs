@@ -67,7 +67,7 @@ struct State {
     newest: Vec<Connected>,
 }
 
-/// A client: its process, or else its host.
+/// A client: the ID of its process if known, and the name of its host if known.
 type Client = (Option<u32>, Option<String>);
 
 /// The connections of one client to a server.
@@ -262,7 +262,8 @@ mod tests {
         Row { client: (Some(pid), None), connections, calls_per_second }
     }
 
-    /// Returns what is measured between two lists of connections after some seconds.
+    /// Returns the rows for two lists of connections, the second of which was made some seconds
+    /// after the first.
     fn measured(before: &[Connected], now: &[Connected], seconds: u64) -> Vec<Row> {
         let at = Instant::now();
         let state = |at, newest: &[Connected]| State { at, total: newest.len() as u64, newest: newest.to_vec() };

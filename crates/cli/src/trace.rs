@@ -45,7 +45,8 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut command = Command::new(&arguments.command[0]);
     command.args(&arguments.command[1..]);
     command.env(obvia::trace::VARIABLE, &path).env(obvia::trace::LIMIT_VARIABLE, arguments.limit.to_string());
-    // The program replaces this process, so that signals and the exit code are its own.
+    // The program replaces this process, so that the program itself gets signals and determines the
+    // exit code.
     let error = command.exec();
     // The program did not start, so the file is empty.
     let _ = std::fs::remove_file(&path);

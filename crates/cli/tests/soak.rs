@@ -1,4 +1,4 @@
-//! Tests that many clients of one server leave nothing behind.
+//! Tests that a server releases all resources of many clients.
 
 use rustix::process::{Resource, getrlimit};
 use std::process::Command;

@@ -78,7 +78,7 @@ void watch(const obvia::object<ICalc> &calc)
     const double quotient = calc.Compute(DIVIDE, 600, 7);
     std::cout << "6 * 7 = " << product << ", 600 / 7 = " << quotient << '\n';
     expect(printed == 2, "two lines were printed");
-    // The client's own object comes back as itself, not as a proxy.
+    // The method returns the client's own object itself, not a proxy.
     expect(tape.Watcher() == printer, "the watcher is the printer");
     tape.Watch(nullptr);
     Entry some[8] = {};

@@ -8,7 +8,7 @@ use obvia::{GUID, IUnknown, Result, code};
 /// The class of the unmarshaler, which creates the copies.
 const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1210);
 
-/// A place.
+/// A place, given by two coordinates.
 #[obvia::object(IPoint, IMarshal)]
 pub struct Point {
     /// The coordinate to the east.

@@ -140,7 +140,7 @@ fn malformed_marshal_data_is_refused() {
     let mut long = data.clone();
     long.resize(1 << 20, 0);
     assert_eq!(code_of(unmarshal::<IStock>(&long)), code::RPC_E_INVALID_OBJREF);
-    // A changed OID belongs to no marshal data of the server.
+    // The first byte of the IPID is changed. No marshal data of this process has the new IPID.
     let mut other = data.clone();
     other[48] ^= 0x40;
     assert_eq!(code_of(unmarshal::<IStock>(&other)), code::CO_E_OBJNOTCONNECTED);

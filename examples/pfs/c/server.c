@@ -26,8 +26,8 @@ static Length length_of(const obvia_call *call)
 
 /* Serves a connection on a thread of its own. The calls of all connections take turns, so the file
    system needs no locks. A turn includes the stub, which may wait up to a second for a client that
-   does not take a larger area for its results. A server whose clients do not trust each other takes
-   the turns in its methods instead. */
+   does not take a larger area for its results. If a server's clients do not trust each other, the
+   server should take the turns in its methods instead. */
 static void serve(obvia_connection *connection, void *context)
 {
     Turns *turns = context;

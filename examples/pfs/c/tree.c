@@ -15,13 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The maximum numbers of a client's file numbers, of open files, and of clients. */
+/* The maximum number of file numbers of a client, of open files, and of clients. */
 #define OBJECTS_MAX (1 << 16)
 #define OPEN_MAX (1 << 12)
 #define CLIENTS_MAX (1 << 12)
 /* The maximum number of entries of a directory that one call returns. */
 #define ENTRIES_MAX 4096
-/* The number of a client's hash lists. */
+/* The number of hash lists for the paths of a client. */
 #define LISTS (1 << 12)
 
 /* The object of a file number: a path from the root, looked up anew on each use. */
@@ -38,7 +38,7 @@ typedef struct Client {
     int32_t lists[LISTS];
 } Client;
 
-/* An open file. For a directory, also its entries as they were at the first listing. */
+/* An open file. For a directory, the entries are those of the first listing. */
 typedef struct Open {
     int file;
     int32_t client;
@@ -293,7 +293,8 @@ int tree_lookup(Tree *tree, int32_t client, int32_t directory, Name name, int32_
     if (opened < 0) {
         return -opened;
     }
-    /* The name has to exist. A link out of the tree exists, and is refused when it is followed. */
+    /* The name has to exist. This look-up does not follow symbolic links. A link that leads out of
+     * the tree is refused later, when it is followed. */
     error = outcome(fstatat(opened, own, &found, AT_SYMLINK_NOFOLLOW), opened);
     return error ? error : number_in(tree, client, directory, own, fobj);
 }

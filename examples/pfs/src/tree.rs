@@ -27,7 +27,8 @@ pub type Entry = (FileType, CString);
 /// The object of a file number: a path from the root, looked up anew on each use.
 #[derive(Clone)]
 struct Object {
-    /// The path of the directory that contains the name. For the root, both are `.`.
+    /// The path of the directory that contains the name. For the root, this path and the name are
+    /// `.`.
     directory: CString,
     name: CString,
     parent: i32,
@@ -86,8 +87,8 @@ fn path(object: &Object) -> CString {
     }
 }
 
-/// Checks that a name is a single component: not empty, not `..`, without slashes, and not too
-/// long.
+/// Checks that a name is a single component: not empty, not `..`, without slashes and zeros, and
+/// not too long.
 fn check_name(name: &[u8]) -> Result<CString> {
     if name.is_empty() || name == b".." || name.contains(&b'/') || name.len() > 255 {
         return Err(Errno::INVAL);
@@ -163,8 +164,8 @@ impl Tree {
         Ok(number)
     }
 
-    /// Returns the number of a name in a directory. The name `..` stands for the directory through
-    /// which the client reached `directory`.
+    /// Returns the number of a name in a directory. The name `..` means the directory through which
+    /// the client reached `directory`.
     pub fn lookup(&self, client: i32, directory: i32, name: &[u8]) -> Result<i32> {
         if name == b"." {
             self.object(client, directory)?;

@@ -1,5 +1,5 @@
 //! iceoryx2: requests and responses through shared memory. Sides that poll look for messages all
-//! the time, as in the project's own benchmark; sides that block also notify each other by events.
+//! the time, as in iceoryx2's own benchmark; sides that block also notify each other by events.
 
 use super::{Connection, Place, Ready, System, accept, count, failed};
 use iceoryx2::pending_response::PendingResponse;

@@ -24,7 +24,7 @@ impl System for Unix {
         let listener = UnixListener::bind(&place.socket).map_err(Error::system("listening"))?;
         ready()?;
         let calls = Arc::new(AtomicU64::new(0));
-        // A thread for each connection: it sleeps in the kernel until a request arrives.
+        // Each connection has a thread, which sleeps in the kernel until a request arrives.
         for stream in listener.incoming() {
             let mut socket = Socket::of(stream.map_err(Error::system("accepting a client"))?, place.bytes);
             let calls = calls.clone();
@@ -52,7 +52,7 @@ impl Socket {
         Self { stream, message: vec![0; HEADER + (bytes / 4).max(2)] }
     }
 
-    /// Sends the message with `words` words behind the header.
+    /// Sends the message with `words` words after the header.
     fn send(&mut self, method: u32, words: usize) -> io::Result<()> {
         self.message[0] = method;
         self.message[1] = words as u32;

@@ -88,7 +88,7 @@ impl Method {
 }
 
 impl Arguments {
-    /// Returns the sizes to measure: none unless a requested method has an array.
+    /// Returns the sizes to measure. There are none if no requested method has an array.
     fn sizes(&self) -> Vec<usize> {
         if !self.cases.iter().any(|case| matches!(case, Method::MoveData | Method::MoveShared)) {
             return Vec::new();

@@ -50,7 +50,7 @@ pub(super) fn json(typed: &str) -> Option<Value> {
     serde_json::from_str(typed).ok().or_else(|| serde_json::from_str(&quoted(typed)?).ok())
 }
 
-/// Puts quotation marks around numbers that are not finite; `None` without such numbers.
+/// Puts quotation marks around numbers that are not finite; `None` if there are no such numbers.
 fn quoted(text: &str) -> Option<String> {
     let (mut out, mut rest, mut has_some) = (String::with_capacity(text.len() + 16), text, false);
     while !rest.is_empty() {

@@ -49,8 +49,8 @@ pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
 ///
 /// # Errors
 ///
-/// Fails when the arguments are wrong, when a member on the way returns no object, or when the call
-/// fails.
+/// Fails when the arguments are wrong, when a member before the last one returns no object, or when
+/// the call fails.
 pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
     let target = &arguments.target;
     let member = match Member::find(target, object)? {
@@ -95,8 +95,8 @@ impl Member {
     /// # Errors
     ///
     /// Fails when the type library cannot be read, when the arguments are wrong, or when a member
-    /// on the way fails or returns no object. The inner error is the failure to look up the last
-    /// member.
+    /// before the last one fails or returns no object. The inner error is the failure to look up
+    /// the last member.
     pub(super) fn find(target: &Target, object: IDispatch) -> anyhow::Result<obvia::Result<Self>> {
         let library = target.type_library.as_deref().map(tlb::load).transpose()?;
         let library = library.as_ref();

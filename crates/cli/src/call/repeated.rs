@@ -7,12 +7,12 @@ use obvia::{Error, IDispatch, code, dynamic};
 use obvia_idl::frames::Flaw;
 use std::sync::Arc;
 
-/// A call whose method, object and arguments are known.
+/// A prepared call, with its method, object and arguments.
 #[derive(Clone)]
 pub(crate) enum Repeated {
-    /// By the frames of a described interface.
+    /// A call by the frames of a described interface.
     ByFrames(Arc<ByFrames>),
-    /// By the member's name.
+    /// A call by the member's name.
     ByName(Arc<Target>),
 }
 
@@ -84,9 +84,9 @@ impl Repeated {
     }
 }
 
-/// A thread's connection, over which it repeats the call.
+/// A thread's connection, over which the thread repeats the call.
 pub(crate) enum Connected {
-    /// By frames.
+    /// A connection for calls by frames.
     ByFrames {
         /// The call.
         call: Arc<ByFrames>,
@@ -98,7 +98,7 @@ pub(crate) enum Connected {
         /// must be released each time.
         has_checked: bool,
     },
-    /// By name.
+    /// A connection for calls by name.
     ByName(Member),
 }
 

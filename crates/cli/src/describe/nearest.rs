@@ -2,7 +2,8 @@
 
 use obvia_idl::most_like;
 
-/// Returns a question to append to an error, or an empty text if no known word is similar.
+/// Returns a question to append to an error, or an empty text if no word of `known` is similar to
+/// `word`.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     most_like(word, known).map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The number of calls whose median time is reported.
 const CALLS: u32 = 100;
-/// The length of the array that one call sends there and back.
+/// The length in bytes of the array that one call sends there and back.
 const BYTES: usize = 64 << 10;
 /// The time limit of all calls over one protocol sequence.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -86,7 +86,8 @@ fn tried(path: Path, cost: &str) -> Finding {
     }
 }
 
-/// The hint at remedies that build this command anew.
+/// The hint for a remedy that builds this command anew: the folder in which the remedy's command
+/// runs.
 const CHECKOUT: &str = "In the folder of the checkout:";
 
 pub(super) fn fabric(has_names: bool) -> Finding {

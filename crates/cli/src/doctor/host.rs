@@ -37,7 +37,7 @@ impl Host {
         self.text(path).parse().ok()
     }
 
-    /// Returns the paths of a directory's entries, in order; none if the directory cannot be read.
+    /// Returns the sorted paths of a directory's entries; none if the directory cannot be read.
     pub(super) fn entries(&self, path: &str) -> Vec<PathBuf> {
         let read = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
@@ -115,11 +115,12 @@ pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
     version_in(&String::from_utf8_lossy(&text.ok()?.ok()?))
 }
 
-/// The limits on a program that prints its version.
+/// The limits on a program that prints its version: the time, and the length of its output in
+/// bytes.
 const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
 const VERSION_TEXT_MAX: u64 = 4096;
 
-/// Returns the first pair of numbers in a text with a dot between them, if there is one.
+/// Returns the first two numbers in a text that have a dot between them, if there are any.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     text.split(|letter: char| !letter.is_ascii_digit() && letter != '.').find_map(|word| {
         let mut numbers = word.split('.');

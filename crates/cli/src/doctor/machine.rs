@@ -28,7 +28,7 @@ fn kernel(host: &Host) -> Finding {
             let cost = "Segments cannot be sealed before Linux 5.1, so there are no calls through shared memory.";
             Finding::missing("kernel", found, cost).hint(newer)
         }
-        // Since Linux 6.9, pidfs numbers the pidfds of peers.
+        // Since Linux 6.9, each process has its own inode number in the file system of pidfds.
         version if version < (6, 9) => {
             let cost = "Before Linux 6.9, servers tell processes apart by their ids alone, and those of other \
                         containers by their users.";
@@ -107,7 +107,7 @@ fn virtualisation(host: &Host) -> Finding {
         .hint("Programs in Rust poll after obvia::set_waiting(obvia::Waiting::Poll).")
 }
 
-/// The values below which a finding has the state `Limited`.
+/// The values of limits and of memory below which the findings about them have the state `Limited`.
 const FILES_MIN: u64 = 4096;
 const MAPPINGS_MIN: u64 = 65_530;
 const LOCKED_MIN: u64 = 8 << 20;
@@ -140,7 +140,7 @@ fn mappings(host: &Host) -> Finding {
         .remedy("sudo sysctl -w vm.max_map_count=262144")
 }
 
-/// The number of CAP_IPC_LOCK, and of CAP_NET_ADMIN.
+/// The numbers of CAP_IPC_LOCK and CAP_NET_ADMIN.
 const IPC_LOCK: u32 = 14;
 const NET_ADMIN: u32 = 12;
 

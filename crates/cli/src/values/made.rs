@@ -5,11 +5,11 @@ use obvia_idl::frames::Make;
 use obvia_idl::model::{Base, EnumId, Model, StructId, Type, UnionId};
 use serde_json::{Map, Number, Value, json};
 
-/// One result.
+/// One result of a call.
 pub(crate) enum Outcome {
     /// A value.
     Value(Value),
-    /// An object, released on drop.
+    /// An object. The drop of the result releases the object.
     Object(Object),
 }
 
@@ -23,7 +23,7 @@ impl Outcome {
     }
 }
 
-/// A sink for the object references in a frame.
+/// The receiver of the object references in a frame.
 pub(crate) trait Objects {
     /// Takes ownership of the reference in these bytes. Returns the result for the reference, or
     /// `None` if the reference is invalid.
@@ -37,7 +37,7 @@ impl Objects for &Object {
     }
 }
 
-/// A maker of JSON.
+/// The maker of JSON from the values in a frame.
 pub(crate) struct Json<'a, O> {
     pub(crate) model: &'a Model,
     pub(crate) objects: O,

@@ -109,7 +109,7 @@ fn json_numbers_outside_their_base_type_are_refused() {
 }
 
 /// Returns a frame with `depth` arrays of two nodes. The children of both nodes of an array are the
-/// next array. Those of the last array's nodes are the array with the index `end`, if given.
+/// next array. The children of the last array's nodes are the array with the index `end`, if given.
 fn shared_trees(depth: usize, end: Option<usize>) -> Vec<u8> {
     let leaf = json!({ "count": 1, "children": [{ "count": 0, "children": null }] });
     let header: [u8; 4] = *bytes("struct Tree", &leaf).unwrap()[16..].first_chunk().unwrap();

@@ -1,5 +1,5 @@
-//! Tests with the shared vectors of `testing/vectors`, values and their bytes, which all languages
-//! run.
+//! Tests with the vectors of `testing/vectors`, which are values and their bytes. The tests of all
+//! languages use these vectors.
 
 use super::made::Objects;
 use super::{Argument, Json, NoObjects, Outcome};
@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/vectors/flat")
 }
 
-/// A sink that shows the bytes of object references, and creates no objects.
+/// A receiver of object references, which shows their bytes and creates no objects.
 struct Shown;
 
 impl Objects for Shown {

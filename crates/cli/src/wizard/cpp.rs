@@ -133,7 +133,8 @@ pub(super) fn build(origin: &Origin) -> Vec<String> {
     vec![format!("cmake -S . -B build{prefix}"), "cmake --build build".to_owned()]
 }
 
-/// Returns the definitions of the object's methods, which report that they are not written.
+/// Returns the definitions of the object's methods. The bodies only report that the methods are not
+/// written yet.
 fn methods(component: &Component) -> String {
     let mut lines = Vec::new();
     for (interface, method) in

@@ -116,7 +116,7 @@ impl Idl {
         })
     }
 
-    /// Checks the written files: they have to declare the same interfaces.
+    /// Checks that the written files declare the same interfaces as the files that were read.
     pub(super) fn check(&self, output: &Path) -> anyhow::Result<()> {
         let folder = output.join(FOLDER);
         let includes = self.includes.iter().map(|include| output.join(include));
@@ -149,7 +149,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
     let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("the compilation has no file") };
     // If an import lies outside of the main file's folder and of the include directories, the root
-    // becomes the lowest folder that contains the import and the main file.
+    // of the copied files becomes the lowest folder that contains the import and the main file.
     let included = |path: &Path| {
         include
             .iter()

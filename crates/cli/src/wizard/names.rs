@@ -4,7 +4,8 @@ use super::Language;
 use obvia_idl::emit;
 use obvia_idl::model::{InterfaceId, Model};
 
-/// Names that a project cannot have: those of crates, and words with a meaning for cargo and CMake.
+/// Names that a project cannot have: names of crates of Rust and of obvia, and words with a meaning
+/// for cargo or CMake.
 const TAKEN: [&str; 11] =
     ["alloc", "build", "client", "core", "obvia", "obvia_idl", "proc_macro", "server", "std", "test", "tests"];
 /// Headers of C, POSIX and Linux that programs and other headers include by these names. A
@@ -18,7 +19,7 @@ const SYSTEM_HEADERS: &str = "\
     stdc-predef stdckdint stddef stdint stdio stdio_ext stdlib stdnoreturn string strings stropts syscall sysexits \
     syslog tar termio termios tgmath thread_db threads time ttyent uchar ucontext ulimit unistd utime utmp utmpx \
     wait wchar wctype wordexp";
-/// Headers of obvia beside those that begin with `obvia`, and the headers of Windows that programs
+/// Headers of obvia whose names do not begin with `obvia`, and headers of Windows that programs
 /// expect.
 const OWN_HEADERS: &str =
     "guiddef oaidl objbase objidl ocidl ole2 oleauto rpc rpcndr unknwn windows winerror wtypes wtypesbase";

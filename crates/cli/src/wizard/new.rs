@@ -63,7 +63,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     // The last interface of the file is the object's; the first is the interface of its watchers.
     let interface = *idl.interfaces().last().ok_or_else(|| exit::usage("the new IDL file has no interface"))?;
-    // The wizard's names for C++ are names in C and Java, too.
+    // The names that the wizard proposes for C++ are valid in C and Java, too.
     let language = if arguments.language == Language::Rust { super::Language::Rust } else { super::Language::Cpp };
     let class = names::class(language, idl.model(), interface);
     let answers = Answers {

@@ -107,7 +107,7 @@ pub(super) fn before_written(method: &Method) -> &'static str {
     if method.oneway { "S_OK" } else { "E_NOTIMPL" }
 }
 
-/// The call that replaces the methods if none of them can be called.
+/// The method that is called if none of the object's own methods can be called.
 pub(super) const QUERY: &str = "QueryInterface";
 
 /// Returns the lines that call each method, with comments for methods that cannot be called. If no

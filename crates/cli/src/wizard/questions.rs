@@ -11,7 +11,7 @@ pub(super) struct Question<'a> {
     pub(super) text: &'a str,
     /// The default answer.
     pub(super) proposal: Option<&'a str>,
-    /// Whether the answer has to be given: without a terminal, the proposal is not enough.
+    /// Whether the user has to give the answer: without a terminal, the proposal is not enough.
     pub(super) is_needed: bool,
 }
 
@@ -42,9 +42,9 @@ impl Asking {
         self.words.extend(words.iter().map(|word| quoted(word)));
     }
 
-    /// Returns the value of a property. Its text is that of the flag if the flag is given,
-    /// otherwise the answer at the terminal, and without a terminal the proposal. `check` converts
-    /// the text to the value, or returns the reason why the text is wrong.
+    /// Returns the value of a property. The value's text is the argument of the flag if the flag is
+    /// given, otherwise the answer at the terminal, and without a terminal the proposal. `check`
+    /// converts the text to the value, or returns the reason why the text is wrong.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,

@@ -1,4 +1,4 @@
-//! Output of a project's files, which keeps files that others wrote.
+//! Output of a project's files. Existing files with other contents are replaced only on request.
 
 use crate::print;
 use anyhow::{Context, bail};

@@ -14,7 +14,7 @@ use std::process::Command;
 const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
 const OTHER: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21";
 
-/// A user, with folders for registrations of its own and of the system.
+/// A user, with one folder for the user's registrations and one for the system's.
 struct User {
     directory: Directory,
 }
@@ -196,7 +196,8 @@ fn the_socket_passed_to_the_activation_service_accepts_remote_hosts() {
     assert!(TcpStream::connect(place).is_err());
 }
 
-/// A function that creates an invalid file, or something else, at the path of a registration.
+/// A function that creates an invalid file, or an object other than a file, at the path of a
+/// registration.
 type Put = fn(&Path);
 
 /// Invalid registrations, with the texts that the service logs about them.

@@ -87,7 +87,7 @@ fn silent_servers_are_contacted_once() {
     let mut asked = 0;
     while let Ok((peer, _)) = silent.accept() {
         // The command also makes connections that only test whether a server listens, and send
-        // nothing. They do not count.
+        // nothing. Such connections do not count here.
         let mut greeting = [0];
         peer.set_nonblocking(true).unwrap();
         asked += usize::from(std::io::Read::read(&mut &peer, &mut greeting).is_ok_and(|length| length > 0));

@@ -17,7 +17,8 @@ fn title() -> String {
     format!("\u{1b}]0;owned\u{7}{}", "I".repeat(70_000))
 }
 
-/// Returns a description whose compilation takes exponential time in the depth.
+/// Returns a description whose compilation takes a time that grows exponentially with the depth of
+/// its structures.
 fn deep() -> String {
     let mut text = "struct S0 { long a; };\n".to_owned();
     for at in 1..60 {
@@ -115,7 +116,7 @@ fn serve_lies() {
     };
     // SAFETY: no code of this process is generated from this interface.
     let info = unsafe { abi::describe(&described) }.unwrap();
-    // SAFETY: this process calls none of the object's methods.
+    // SAFETY: no code of this process calls the object's interfaces through their vtables.
     let (object, _) = unsafe { abi::object(Liar(identity.iid)) };
     let _export = abi::export("liar", &object, info).unwrap();
     println!("\nserving liar");

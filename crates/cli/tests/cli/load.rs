@@ -49,7 +49,7 @@ fn a_closed_loop_is_measured_and_written_in_all_forms() {
     assert!(std::fs::read_to_string(plot).unwrap().ends_with("</svg>\n"));
     let lines = std::fs::read_to_string(histogram).unwrap();
     assert!(lines.contains("1/(1-Percentile)") && lines.contains("Total count    =          300]"), "{lines}");
-    // Calls of the warm-up are made, and not measured.
+    // The server also counts the calls of the warm-up, which are not measured.
     assert!(number(&server.call(&["Calls", "0", "--json"]).json()["calls"]) > 300.0);
 }
 

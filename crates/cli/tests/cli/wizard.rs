@@ -201,7 +201,7 @@ fn the_wizard_names_missing_options_without_a_terminal() {
 #[test]
 fn the_wizard_asks_questions_in_a_terminal() {
     let (directory, source, output) = shop();
-    // The user's end of the terminal, and the command's end.
+    // The user's end of the terminal. The command's end is opened from it.
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();

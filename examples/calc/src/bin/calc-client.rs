@@ -48,7 +48,7 @@ fn main() -> obvia::Result<()> {
     println!("6 * 7 = {}", calc.Compute(Operation::MULTIPLY, 6.0, 7.0)?);
     println!("600 / 7 = {}", calc.Compute(Operation::DIVIDE, 600.0, 7.0)?);
     assert_eq!(count.load(Ordering::SeqCst), 2);
-    // The client's own object comes back as itself, not as a proxy.
+    // The method returns the client's own object itself, not a proxy.
     assert_eq!(tape.Watcher()?, printer);
     let all = tape.All()?;
     let mut some = [Entry::default(); 8];

@@ -147,8 +147,8 @@ fn calculator() -> ICalc2 {
 }
 
 fn main() -> obvia::Result<()> {
-    // Catch signals before the server is announced: once clients know the server, a signal has to
-    // end it in order.
+    // Catch signals before the server is announced. Once clients know the server, a signal has to
+    // end the server properly.
     obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
     if name == "--class" {

@@ -3,8 +3,8 @@
 use notes::{INotes, Notes};
 
 fn main() -> obvia::Result<()> {
-    // Catch signals before the server is announced: once clients know the server, a signal has to
-    // end it in order.
+    // Catch signals before the server is announced. Once clients know the server, a signal has to
+    // end the server properly.
     obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "notes".to_owned());
     let _export = obvia::export(&name, INotes::from(Notes::default()))?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The least number of files in the tree.
 const FILES_MIN: usize = 2_000;
-/// The numbers of files and bytes after which the demo ends.
+/// The numbers of files and of bytes after which the demo reads no further files.
 const FILES_MAX: usize = 6_000;
 const BYTES_MAX: u64 = 400 << 20;
 
@@ -26,11 +26,11 @@ const SERVE: &str = "--serve";
 /// The argument that makes this program end when its standard input ends.
 const ATTENDED: &str = "--attended";
 
-/// The time that the server may take to end in order.
+/// The time after which a server that has not ended by itself is killed.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// The server process. It ends in order when its standard input ends: when this value is dropped,
-/// or when this process ends.
+/// The server process. The process ends by itself when its standard input ends: when this value is
+/// dropped, or when this process ends.
 struct Server(Child);
 
 impl Drop for Server {

@@ -6,7 +6,7 @@ use obvia_idl::model::{
 };
 use serde_json::{Value, json};
 
-/// Returns a type. `names` are the members or parameters that the type's expressions read.
+/// Returns a type as JSON. `names` are the members or parameters that the type's expressions read.
 pub(super) fn ty(model: &Model, of: &Type, names: &[&str]) -> Value {
     match of {
         Type::Base(base) => json!({ "kind": "base", "name": base.idl() }),
@@ -46,7 +46,7 @@ fn pointer(model: &Model, pointer: &Pointer, names: &[&str]) -> Value {
     })
 }
 
-/// Returns an expression over members or parameters.
+/// Returns an expression over the members or parameters `names` as JSON.
 pub(super) fn expression(of: &Arith, names: &[&str]) -> Value {
     match of {
         Arith::Const(value) => json!({ "value": value }),
@@ -67,7 +67,7 @@ fn operand(of: &Operand, names: &[&str]) -> Value {
     json!({ "operand": name, "index": of.index, "is_target": of.deref, "type": of.base.idl() })
 }
 
-/// Returns which elements of an array of fixed size travel in NDR; null for all.
+/// Returns which elements of an array of fixed size travel in NDR; null if all elements travel.
 pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     match of {
         None => Value::Null,
@@ -76,8 +76,8 @@ pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     }
 }
 
-/// Returns a value. `is_u64` says whether the value's type is `unsigned hyper`, whose values the
-/// model holds as signed integers.
+/// Returns a value as JSON. `is_u64` says whether the value's type is `unsigned hyper`, whose
+/// values the model holds as signed integers.
 pub(super) fn constant(of: &Constant, is_u64: bool) -> Value {
     match of {
         Constant::Int(value) if is_u64 => value.cast_unsigned().into(),

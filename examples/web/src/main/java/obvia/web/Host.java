@@ -29,7 +29,7 @@ final class Host implements IHost {
         return handler + ".host";
     }
 
-    /** A replaceable handler, which is closed when its requests are answered. */
+    /** A handler. Once another handler replaces it and its requests are answered, it is closed. */
     private final class Held implements IHandler {
         private final IHandler handler;
         private final Uses uses = new Uses(this::close);

@@ -35,8 +35,8 @@ final class Load {
      * @param requests the number of requests
      * @param rate the average number of requests per second; requests are independent of each other
      * @param pages the number of pages
-     * @param skew the exponent of the popularity: the K-th page is requested K to this power times
-     *     less often than the first
+     * @param skew the exponent of the popularity: the first page is requested
+     *     {@code K^skew} times as often as the K-th page
      */
     record Site(int requests, double rate, int pages, double skew, long seed) {}
 

@@ -54,8 +54,8 @@ final class Route implements AutoCloseable {
     }
 
     /**
-     * Starts a new process that takes over. The old process ends when its requests have been
-     * answered.
+     * Starts a new process, which gets all further requests. The old process ends when its requests
+     * have been answered.
      */
     void replaceProcess(String handler) throws IOException {
         synchronized (changes) {

@@ -34,7 +34,7 @@ final class Server implements AutoCloseable {
     /**
      * The limits of requests.
      *
-     * @param atOnce the maximum number of concurrent requests; further ones are refused temporarily
+     * @param atOnce the maximum number of concurrent requests; further requests are refused
      * @param deadline the time limit of a handler
      */
     record Limits(int headers, int headerBytes, int bodyBytes, int atOnce, Duration deadline) {
@@ -49,7 +49,7 @@ final class Server implements AutoCloseable {
     private final Recorder recorder;
     private final Semaphore atOnce;
 
-    /** Rejects a request without a handler's answer. */
+    /** Signals that the server itself answers a request, with the status of an error. */
     private static final class Refusal extends Exception {
         private static final long serialVersionUID = 1;
 
