@@ -31,8 +31,9 @@ public interface Export extends AutoCloseable {
      * @param type the interface of the export
      * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
      *     to which clients have references, E_INVALIDARG if clients already have references to the
-     *     new object, or if that has a name itself in a process that listens, E_NOTIMPL if the new
-     *     object is a proxy, RPC_E_DISCONNECTED if the export is closed
+     *     new object, if clients on networks have had such references and the new object has an
+     *     access rule of its own, or if the new object has a name in a process that listens,
+     *     E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the export is closed
      */
     <T> void replace(T object, Class<T> type);
 

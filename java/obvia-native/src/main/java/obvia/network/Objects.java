@@ -40,9 +40,9 @@ final class Objects {
     private static long last;
     /**
      * The count of attempted replacements. The library admits a call by the rule of the object's
-     * number, before {@link #perform} finds the object. A call that was admitted around a
-     * replacement may therefore reach an object whose rule it was not checked against. So each
-     * thread checks its first call after an attempt again.
+     * number, before {@link #perform} finds the object. If the object is replaced in between, the
+     * call reaches an object by whose rule it was not checked. So each thread's first call after an
+     * attempt is checked once more, by the rule of the object that {@link #find} returns.
      */
     private static volatile int replacements;
     /** Whether a release failed, so that {@link #OBJECTS} may have objects without handles. */
@@ -133,14 +133,18 @@ final class Objects {
                 }
                 return;
             }
-            // Before the rules change: calls that the library admits in between wait for the lock.
-            replacements++;
-            free(object, own);
-            OwnRule heirs = own == null && inherited != null ? new OwnRule(inherited.rule, inherited.told) : own;
-            tell(heirs, number);
-            if (heirs != null) {
-                OWN_RULES.put(object, heirs);
+            // A rule of the new object is never taken away to find out whether other references
+            // exist, because the default rule would apply in between.
+            if (NUMBERS.containsKey(object)) {
+                throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
             }
+            // The count changes before the rules do. Calls that the library admits from now on until
+            // the end of the replacement wait for the lock.
+            replacements++;
+            if (own == null && inherited != null) {
+                OWN_RULES.put(object, new OwnRule(inherited.rule, inherited.told));
+            }
+            tell(OWN_RULES.get(object), number);
             if (inherited != null) {
                 // The former object gets another number when it is next passed to the library.
                 inherited.told = 0;
@@ -152,25 +156,6 @@ final class Objects {
     }
 
     /**
-     * Takes an object's number away, which is unused unless the library has references other than
-     * that of the object's own rule.
-     *
-     * @throws RpcException with E_INVALIDARG if there are such references
-     */
-    private static void free(Object object, OwnRule own) {
-        Long number = NUMBERS.get(object);
-        if (number != null && own != null) {
-            // Without the rule, the last reference may be gone.
-            tellRule(number, null);
-            own.told = 0;
-        }
-        if (NUMBERS.containsKey(object)) {
-            tell(own, number);
-            throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
-        }
-    }
-
-    /**
      * Returns the object that a call is for.
      *
      * @throws Fault.Refused if the call may have been admitted by another rule than the object's
@@ -178,7 +163,8 @@ final class Objects {
      */
     private static Object find(long number, NativeCall call) {
         Object object = get(number);
-        // Read after the object: a replacement changes the count first.
+        // The count is read after the object, because a replacement changes the count before the
+        // object.
         if (call.replacements == replacements) {
             return object;
         }

@@ -112,7 +112,8 @@ final class NamedExports {
                 boolean isNamed = names.values().stream().anyMatch(named -> named.object() == object);
                 networks.replace(former, object, runtime.exports(), isNamed);
                 names.putAll(renewed);
-                // The new object may have references and a rule that it has inherited just now.
+                // Callers that already have references to the new object must be checked by the rule
+                // that it may have inherited just now.
                 runtime.recall();
             }
         }
