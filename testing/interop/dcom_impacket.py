@@ -272,8 +272,8 @@ def made_by_methods(client, server):
     other = IRemUnknown2(INTERFACE(counter.get_cinstance(), reference, counter.get_ipidRemUnknown(), target=client.host))
     is_right = other.get_iPid() != counter.get_iPid() and add(other, 7) == 7
     is_right &= server.objects() == 2
-    # The server unmarshals its own object as itself, and takes the references in the OBJREF. These
-    # are the last references.
+    # The server unmarshals its own object as itself, and takes the references in the OBJREF. No
+    # other references to the object are left.
     is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
     is_right &= server.becomes(1)
     let_go(counter)

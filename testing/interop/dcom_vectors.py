@@ -81,8 +81,8 @@ def impacket_formats():
         std = reference["std"]
         std["flags"], std["cPublicRefs"], std["oxid"], std["oid"], std["ipid"] = 0, 5, OXID, OID, IPID.bytes_le
         if kind == "EXTENDED":
-            # Impacket can read this form, but not write it. The tail is composed of its classes for
-            # the parts.
+            # Impacket can read this form, but not write it. The tail is composed from impacket's
+            # classes for the parts.
             element = dcomrt.DATAELEMENT()
             element["dataID"], element["cbSize"], element["cbRounded"] = CLSID.bytes_le, 13, 16
             element["Data"] = b"some context." + bytes(3)
@@ -107,8 +107,8 @@ def impacket_requests():
     yield "resolve_oxid", take(exporter, "ResolveOxid", OXID, (7, 8))
     yield "resolve_oxid2", take(exporter, "ResolveOxid2", OXID, (7,))
     yield "simple_ping", take(exporter, "SimplePing", SET)
-    # Impacket's own client cannot change a set: it sends the set's number as the number of the
-    # change, which has 16 bits.
+    # Impacket's own client cannot change a set, because it sends the set's number in place of the
+    # number of the change, which has only 16 bits.
     yield "complex_ping_new", take(exporter, "ComplexPing", 0, 0, (OID, OID + 1))
     ping = dcomrt.ComplexPing()
     ping["pSetId"], ping["SequenceNum"], ping["cAddToSet"], ping["cDelFromSet"] = SET, 3, 2, 1
@@ -149,7 +149,8 @@ def impacket_responses():
     pinged = dcomrt.ComplexPingResponse()
     pinged["pSetId"], pinged["pPingBackoffFactor"], pinged["ErrorCode"] = SET, 1, 0x777
     yield "complex_ping_results", pinged.getData()
-    # Impacket knows one result, and takes the length of the array for padding.
+    # Impacket declares a single result in place of the array of results, and the array's length as
+    # padding.
     queried = dcomrt.RemQueryInterfaceResponse()
     that = dcomrt.ORPCTHAT()
     that["flags"], that["extensions"] = 0, NULL

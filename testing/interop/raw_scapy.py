@@ -41,7 +41,7 @@ class Server(DCERPC_Server):
         self.session = Association()
 
     def loop(self, sock):
-        # Scapy takes the bytes of one read for whole PDUs; this loop reads PDUs.
+        # Scapy would treat the bytes of one read as whole PDUs. This loop reads one PDU at a time.
         stream = sock.makefile("rb")
         while len(head := stream.read(16)) == 16:
             length = int.from_bytes(head[8:10], "little" if head[4] & 0x10 else "big")

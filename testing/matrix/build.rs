@@ -8,7 +8,7 @@ fn main() {
     build_with(&tested, "idl/values.idl");
     build_with(&tested, "idl/functions.idl");
     build("idl/clock.idl");
-    // Generated from java-first/first/Ledger.java.
+    // The next IDL file is generated from java-first/first/Ledger.java.
     build("idl/ledger.idl");
     build("../interop/idl/rpcecho.idl");
     // The C back end's golden IDL file. `crates/capi/tests/native/random_calls.rs` runs the

@@ -62,7 +62,7 @@ fn list() -> Outcome {
 fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(targets()?, names)?;
     let program = build()?;
-    // Each target has one thread, so as many targets run at once as there are processors.
+    // Each target has one thread, so as many targets run concurrently as there are processors.
     let next = Mutex::new(chosen.iter());
     // The lock is taken in a closure of its own, so that it is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -96,7 +96,7 @@ fn build() -> Outcome<PathBuf> {
 fn libfuzzer() -> Option<String> {
     let name = format!("libclang_rt.fuzzer-{}.a", std::env::consts::ARCH);
     let path = Program::new("clang", &[]).argument(format!("-print-file-name={name}")).read().ok()?;
-    // If the file does not exist, clang prints its name without a folder.
+    // If the file does not exist, clang prints the file's name without a folder.
     Some(path.trim().to_owned()).filter(|path| Path::new(path).is_absolute() && Path::new(path).exists())
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 }
 
 /// Compares some counts with their budgets: the counts of a test build in Rust, and the counts of
-/// calls with short arrays in C++. They need no optimized libraries.
+/// calls with short arrays in C++. Neither kind of count needs optimized libraries.
 pub(crate) fn quick() -> Outcome {
     let mut report = test_build()?;
     cpp(Extent::Short, &mut report)?;

@@ -61,7 +61,7 @@ pub(crate) fn thorough() -> Outcome {
 }
 
 /// Returns the paths of the modules of a crate that contain unsafe code. The tests of other modules
-/// take hours in an interpreter, or need the system.
+/// take hours in an interpreter, or use parts of the system that Miri does not support.
 fn modules_with_unsafe(repo: &Repo, source: &str) -> Vec<String> {
     let module = |file: &File| {
         let path = file.path.strip_prefix(source)?.strip_suffix(".rs")?;

@@ -104,8 +104,7 @@ impl Program {
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
-        // Variables that cargo has set for this program must not reach another cargo that this
-        // program runs.
+        // Variables that cargo has set for xtask must not reach a cargo that xtask runs.
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "RUSTC", "RUSTDOC"] {
             command.env_remove(name);
         }

@@ -1,4 +1,4 @@
-//! `soak`: runs many processes, threads and objects at once, and checks every result.
+//! `soak`: runs many processes, threads and objects concurrently, and checks every result.
 
 use crate::outcome::{Outcome, Problem};
 use crate::workspace;

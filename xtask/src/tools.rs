@@ -1,7 +1,7 @@
 //! External tools. A missing tool is installed if that needs no consent. Otherwise the command that
 //! installs it is reported.
 //!
-//! A test run requests the tools of all its parts at once, before any part runs, so that missing
+//! A test run requests the tools of all its parts together, before any part runs, so that missing
 //! tools are installed together.
 
 use crate::maven::maven;

@@ -205,7 +205,7 @@ pub(crate) fn test_plain() -> Outcome {
 }
 
 /// Runs the tests of goodput in an optimized build. In a slower build, a flow takes longer to
-/// process a packet, and gets another share of the line.
+/// process a packet, and gets a different share of the line.
 pub(crate) fn test_goodput() -> Outcome {
     tools::ensure(&[Tool::Nextest])?;
     let cargo =

@@ -40,7 +40,7 @@ pub(crate) fn patience() -> u64 {
 
 /// Sets the maximum time that a test waits for an expected event, in seconds. The tests of the
 /// suite itself set a short time, because they wait for many events that never happen. A process
-/// that a test starts sets the test's time, or a least time if that is longer.
+/// that a test starts sets the same time as the test, but at least `process::PATIENCE_MIN`.
 pub fn set_patience(seconds: u64) {
     PATIENCE.store(seconds, Ordering::Relaxed);
 }
@@ -63,8 +63,8 @@ pub enum MissingFeature {
     RdmaRead,
     /// A reliability level.
     Level(Reliability),
-    /// Reports of the reason for a refused RDMA. Without them, the connection is lost for an
-    /// unknown reason.
+    /// The report to both ends why an RDMA was refused. Without this feature, both ends see only
+    /// that the connection is lost.
     Reasons,
 }
 

@@ -134,8 +134,8 @@ impl Provider for Memory {
         listener.send(ConnectRequest { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
         let mut answer = answers.recv_timeout(deadline.remaining());
         if answer.is_err() {
-            // The listening side answers under this lock. An answer that it sends before this
-            // thread gets the lock still counts as in time.
+            // The listening side holds this lock while it answers. So an answer that was sent
+            // before this thread gets the lock still counts as in time.
             *gone.lock().unwrap_or_else(PoisonError::into_inner) = true;
             answer = answers.try_recv().map_err(|_| RecvTimeoutError::Timeout);
         }

@@ -3,10 +3,10 @@
 use crate::forms::{FAMILIES, Form, Value};
 use std::fmt::Write;
 
-/// A construct that has a type.
+/// A construct of the language: a type, with the declarations and attributes that it needs.
 pub struct Construct {
     pub name: &'static str,
-    /// The declarations that the construct needs. `@` stands for a unique name.
+    /// The declarations that the construct needs. `@` is replaced by a unique name.
     declared: &'static str,
     /// The attributes that the construct adds to the attributes of its place.
     attributes: &'static str,
@@ -95,7 +95,7 @@ pub const CONSTRUCTS: &[Construct] = &[
 pub struct Place {
     pub name: &'static str,
     kind: Kind,
-    /// The text before the place.
+    /// The parameters or members before the place, as text.
     before: &'static str,
     attributes: &'static str,
     /// The declarator around the name: `*a[]`.
@@ -198,8 +198,8 @@ pub struct Case {
 /// The step does not apply to functions.
 const STEP: usize = 12;
 
-/// The step by which a quick run selects combinations of a value and a form. No family has a
-/// multiple of this number of forms, so a quick run tests different values in different forms.
+/// The step by which a quick run selects combinations of a value and a form. No family's number of
+/// forms is a multiple of this step, so a quick run tests different values in different forms.
 const FORM_STEP: usize = 37;
 
 /// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
@@ -322,11 +322,11 @@ fn case(
     Case { name, construct: construct.name, place: place.name, passed: passed.0, kind, types, method }
 }
 
-/// Returns a file with these combinations. The combinations of a construct and a kind of interface
-/// are in an interface of their own. For [`InterfaceKind::Local`] there are two interfaces, between
-/// which the combinations alternate: a `[local]` interface, and an interface that other processes
-/// call, with `[local]` methods. `begins_with_method` says whether the first combination is in the
-/// second of these interfaces.
+/// Returns an IDL file with these combinations. All combinations of a construct and a kind of
+/// interface are in one interface. For [`InterfaceKind::Local`] there are two interfaces, which get
+/// the combinations in turn: a `[local]` interface, and an interface that other processes call,
+/// with `[local]` methods. If `begins_with_method`, the second interface gets the first
+/// combination.
 pub fn file(cases: &[&Case], begins_with_method: bool) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"

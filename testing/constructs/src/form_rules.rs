@@ -70,7 +70,7 @@ const COUNT_MAYBE: &str = "an array whose size is behind a pointer that may be n
 
 /// All rules of values in forms.
 pub(crate) const FORM_RULES: &[Rule] = &[
-    // Counts.
+    // Rules about counts.
     language(
         "bad-max-value",
         "the greatest value of an [in] integer",
@@ -85,7 +85,7 @@ pub(crate) const FORM_RULES: &[Rule] = &[
         &[&["count_boolean", "count_enum"]],
         &[&["lent", "changed_lent"]],
     ),
-    // Limited integers.
+    // Rules about limited integers.
     language("bad-range", "[range] is not on an integer", &[UNLIMITED], &[RANGED]),
     language("not-an-integer", "is not an integer", &[DOUBLE], &[&["counting", "member_counting"]]),
     language("misplaced-attribute", "[range] means nothing on an arm", &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["arm"]]),
@@ -101,7 +101,7 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     every("is a pointer to a pointer that [range] limits", &[RANGES, LIMITED_ENUM], &[&["two"]]),
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["member_open"]]),
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["arm_named"]]),
-    // Discriminants. The value -1 is refused only for unsigned types.
+    // Rules about discriminants. The value -1 is refused only for unsigned types.
     language("bad-switch", "no discriminant has the value", &[UNSIGNED_TAGS], &[&["own_negative"]]),
     every(
         "a union whose discriminant is behind a pointer that may be null",
@@ -110,18 +110,18 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     ),
     every("a union whose discriminant depends on a result", &[SIGNED_TAGS, UNSIGNED_TAGS, ENUM_TAGS], &[LATER]),
     java("an enumeration that a value of another type selects", &[ENUM_TAGS], &[&["by_long", "by_long_inside"]]),
-    // Objects whose IID is beside them.
+    // Rules about objects whose IID is another parameter or member.
     every("an object whose IID is behind a pointer that may be null", &[IIDS], &[MAYBE]),
     every("an object whose IID depends on a result", &[IIDS], &[LATER]),
     every("an array of objects whose IID is an argument", &[IIDS], &[&["array", "fixed"]]),
     local_rust("of fixed size with interface pointers", &[IIDS], &[&["fixed"]]),
-    // Strings.
+    // Rules about strings.
     and_local(rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["changed"]])),
     local_rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["placed"]]),
     rule(Stage::C, "a string that the method changes in place", &[TEXTS], &[&["changed"]]),
     every("is a string that has a size or a length of its own", &[TEXTS], &[&["sized", "placed"]]),
     every("a structure or union with a string that has a size or a length", &[TEXTS], &[&["sized_inside"]]),
-    // Arrays of arrays.
+    // Rules about arrays of arrays.
     every(COUNT_MAYBE, &[LEVELS], &[&["replaced_maybe"]]),
     every(
         "through other pointers to an array whose size depends on a parameter",

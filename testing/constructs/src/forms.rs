@@ -12,15 +12,15 @@ pub struct Family {
 /// A type, which a form can have in several places.
 pub struct Value {
     pub name: &'static str,
-    /// The declarations that the type needs. `@` stands for a unique name.
+    /// The declarations that the type needs. `@` is replaced by a unique name.
     pub declared: &'static str,
     pub ty: &'static str,
     /// The attribute that limits the type.
     pub limits: &'static str,
 }
 
-/// A method, and the types that it needs. `#` stands for the value's type, `%` for its limits, and
-/// `@` for a unique name.
+/// A method, and the types that it needs. In the text, `#` is replaced by the value's type, `%` by
+/// its limits, and `@` by a unique name.
 pub struct Form {
     pub name: &'static str,
     pub types: &'static str,

@@ -50,9 +50,9 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The index of the kind of method in the tests of the suffixes [`OF_INTERFACES`]. In such a test,
-/// an interface has a single method of this kind, and another declaration has the interface's name
-/// with a suffix.
+/// The index in [`KINDS_OF_METHODS`] of the kind that the tests of the suffixes [`OF_INTERFACES`]
+/// use. In such a test, an interface has a single method of this kind, and another declaration has
+/// the interface's name with a suffix.
 const TABLED: usize = 1;
 /// The suffixes that C code appends to the name of an interface with this kind of method.
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
@@ -104,8 +104,8 @@ pub fn made_of_names() -> Vec<MadeOfNames> {
                 method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
             );
             // Macros of methods do not clash with objects of the same name. A method that is called
-            // `Shared_by_reference` clashes with the method `Shared`: the functions for its arrays
-            // by reference have this name.
+            // `Shared_by_reference` clashes with the method `Shared`, because the functions for the
+            // arrays by reference of `Shared` have this name.
             let is_refused = match method {
                 Some(method) => is_function || method == "Shared_by_reference",
                 None => is_function || is_object,

@@ -255,8 +255,9 @@ pub fn dangerous(turn: usize) -> String {
                 format!("[in] union Form{at} *{name}, [in, string] wchar_t *{next}, [out, string] wchar_t **z"),
             ),
             4 => {
-                // The structure has the name of its arm. In C, the union has functions that are
-                // called `clear`, `copy` and `free`, so an arm with such a name would be an error.
+                // The nested structure is named after its arm. In C, the union has functions that
+                // are called `clear`, `copy` and `free`, so an arm with such a name would be an
+                // error.
                 let arm = if matches!(name, "clear" | "copy" | "free") { "arm" } else { name };
                 (
                     format!(
@@ -319,7 +320,8 @@ pub(crate) fn declaration(text: &mut String, at: usize, kind: usize, name: &str)
 pub fn file() -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     for (at, name) in NAMES.iter().enumerate() {
-        // Types and values have different scopes. Some of the names are enumerators below.
+        // The names of types and values have different scopes, so a structure may have the
+        // constant's name. The three excluded names are those of enumerators below.
         if !matches!(*name, "Ok" | "None" | "Err") {
             let _ = writeln!(text, "const long {name} = {at};");
         }

@@ -56,7 +56,8 @@ const OUT_TWO: Names = &["out_two", "inout_two"];
 const IN_ARRAYS: Names = &["in_array", "in_open", "in_unique_array", "in_varying"];
 const OUT_ARRAYS: Names = &["out_array", "out_varying"];
 const OUT_ARRAY: Names = &["out_array"];
-/// An array whose length is behind a pointer. In `[local]` methods the array is a raw pointer.
+/// An array whose length is the target of a pointer. In `[local]` methods the array is a raw
+/// pointer.
 const OUT_VARYING: Names = &["out_varying"];
 const INOUT_ARRAY: Names = &["inout_array"];
 const ALLOCATED: Names = &["out_allocated"];
@@ -247,8 +248,8 @@ pub const RULES: &[Rule] = &[
     java(AUTOMATED, &[AUTOMATION, WIRE], &[SINGLE]),
 ];
 
-/// Rust's rules for data that `[local]` methods read. Data that these methods write is behind
-/// pointers, for which the callers are responsible.
+/// Rust's rules for data that `[local]` methods read. These methods write data through pointers,
+/// for which the callers are responsible.
 const LOCAL_READS: &[Rule] = &[
     arguments(rust(ENDS_OPEN, &[OPEN], &[MEMBER, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
     arguments(rust(

@@ -1,8 +1,8 @@
 //! Fuzzes the parsers of untrusted bytes with libFuzzer. `OBVIA_FUZZ_TARGET` names the target that
 //! gets the inputs; the arguments are libFuzzer's.
 //!
-//! All targets are in one program, because separate programs would be linked with the same
-//! libraries.
+//! All targets are in one program, because each of several programs would have to be linked with
+//! the same libraries.
 
 #![no_main]
 

@@ -1,9 +1,9 @@
 //! Common ground for tests: folders of a test's own, ports without a listener, other programs,
 //! threads that race, and waits for events.
 //!
-//! Tests run in several processes at once, of several checkouts and users, on machines that may
-//! stop any thread for seconds. So a folder's name contains the process ID, and a port without a
-//! listener is bound until the test ends. Tests wait for events. The limit of a wait only ends
+//! Several processes, of several checkouts and users, run tests at the same time, on machines that
+//! may stop any thread for seconds. So a folder's name contains the process ID, and a port without
+//! a listener is bound until the test ends. Tests wait for events. The limit of a wait only ends
 //! tests that hang.
 
 mod process;
@@ -164,7 +164,7 @@ pub struct SilentPort {
 }
 
 impl SilentPort {
-    /// Takes a port.
+    /// Reserves a free port.
     ///
     /// # Panics
     ///

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A racing thread, with the number of rounds that both threads have begun. If one thread panics,
-/// the other thread does not wait for it.
+/// A racing thread, with the sum of the rounds that the two threads have begun. A thread that
+/// panics makes the sum so large that the other thread does not wait for it.
 struct Racer<'a>(&'a AtomicUsize);
 
 impl Drop for Racer<'_> {

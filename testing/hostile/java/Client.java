@@ -128,7 +128,7 @@ final class Client {
         same(pair.swap(1, 2), new IPair.SwapResult(2, 1));
         same(pair.title(), "thing " + turn);
         same(victim.visit(thing), turn);
-        // The server calls an object of this process back.
+        // The server calls back an object of this process.
         same(victim.visit(new Things(turn + 5)), turn + 5);
     }
 

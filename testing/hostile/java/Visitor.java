@@ -90,7 +90,7 @@ final class Visitor {
         IThing thing = good.make(turn);
         check(thing.number() == turn && Obvia.as(thing, IPair.class).second() == turn + 1);
         check(good.visit(thing) == turn);
-        // The server calls an object of this process back.
+        // The server calls back an object of this process.
         check(good.visit(new Things(turn + 5)) == turn + 5);
     }
 

@@ -1,8 +1,8 @@
 // A client of hostile servers in C++, under sanitizers. For each line of standard input, the client
 // makes the calls that `client.rs` makes, and reports the outcome.
 //
-//    NAME               calls the good server before and after
-//    NAME first         calls the good server only after
+//    NAME               calls the good server before and after the hostile server
+//    NAME first         calls the good server only after the hostile server
 //    NAME again OPNUM   calls one method many times
 //    NAME map           passes arrays in shared memory, and calls no good server
 //

@@ -41,7 +41,7 @@ fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
     assert_eq!(thing.Number()?, turn);
     assert_eq!(thing.cast::<IPair>()?.Second()?, i64::from(turn) + 1);
     assert_eq!(good.Visit(Some(&thing))?, turn);
-    // The server calls an object of this process back.
+    // The server calls back an object of this process.
     assert_eq!(good.Visit(Some(&IThing::from(Thing(turn + 5))))?, turn + 5);
     Ok(())
 }

@@ -65,7 +65,7 @@ pub(crate) fn serve(silent: &[u32]) {
             _ => (UNKNOWN, vec![]),
         };
         let head = [(16 + body.len() as u32).to_le_bytes(), error.to_le_bytes()].concat();
-        // The answer to an interrupted request fails.
+        // Writing the answer to an interrupted request fails.
         let _ = device.write(&[&head, &request[8..16], &body].concat());
     }
 }

@@ -44,7 +44,7 @@ fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
         Classes::build(&place, &["victim.idl", "contexts.idl"].map(|file| home.join(file)), Some(&home.join("java")))
     });
     let classes = CLASSES.as_ref()?;
-    // The directory's name is short, because a socket's path must be.
+    // The directory's name is short, because a socket's path must be short.
     Some((classes, Folder::new(name)))
 }
 

@@ -8,7 +8,10 @@ import org.jinterop.dcom.impls.automation.IJIDispatch;
  * limited time after that.
  */
 final class Held {
-    /** The time for which only pings or only calls keep an object, several times the limit. */
+    /**
+     * The time for which a test keeps an object by pings alone, or by calls alone. The time is
+     * longer than the server keeps an object without pings and calls.
+     */
     private static final long HELD_SECONDS = 12;
 
     /**

@@ -29,12 +29,12 @@ final class Server implements AutoCloseable {
         return Integer.parseInt(lines.readLine());
     }
 
-    /** Waits for a number of objects. */
+    /** Waits until the server has this number of objects. */
     void becomes(int expected) throws IOException, InterruptedException {
         becomes(expected, LATEST_SECONDS);
     }
 
-    /** Waits for a number of objects, at most this number of seconds. */
+    /** Waits until the server has this number of objects, at most this number of seconds. */
     void becomes(int expected, long seconds) throws IOException, InterruptedException {
         var end = System.nanoTime() + seconds * 1_000_000_000;
         while (live() != expected) {

@@ -117,8 +117,8 @@ final class Values {
         });
         Suite.check("VT_CY", () -> {
             var money = (JICurrency) echo(new JIVariant(new JICurrency(12, 3400)));
-            // For 12.34 the library sends -12 with an arbitrary fraction. It reads the answer
-            // without a change.
+            // For 12.34 the library sends -12 with an arbitrary fraction. The library reads the
+            // answer unchanged.
             Suite.same(-12, money.getUnits());
         });
         Suite.check("VT_ERROR", () -> Suite.same(JIVariant.VT_ERROR, result("Kind", JIVariant.OPTIONAL_PARAM()).getObjectAsInt()));

@@ -2,8 +2,8 @@
  * result or a failed call.
  *
  * Two functions are not called. Wine 8.0 crashes in its own stub of TestCall with any answer, and
- * widl 7.0 puts the second member of EchoEnum2 right behind the first, at an offset of 2 bytes,
- * where NDR has it at 4 (C706 14.3.1). */
+ * widl 7.0 puts the second member of EchoEnum2 directly after the first, at an offset of 2 bytes.
+ * NDR has the second member at an offset of 4 bytes (C706 14.3.1). */
 
 #include "echo.h"
 #include <stdio.h>

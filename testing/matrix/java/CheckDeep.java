@@ -24,7 +24,8 @@ import obvia.Ints;
 
 /**
  * Checks of {@code IDeep}, whose methods take, change and return structures and arrays with
- * pointers: the same calls in one virtual machine and to other processes.
+ * pointers. The same checks run with an object of this virtual machine, and with objects of other
+ * processes.
  */
 final class CheckDeep {
     private static final Guid PEER = IPeerInfo.INFO.iid();

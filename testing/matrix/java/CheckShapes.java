@@ -27,8 +27,8 @@ import obvia.Ints;
 import obvia.Shorts;
 
 /**
- * Checks of structures with pointers: the same calls in one virtual machine, where they are plain
- * calls, and to other processes.
+ * Checks how structures with pointers are passed. The same checks run with an object of this
+ * virtual machine, where the calls are plain Java calls, and with objects of other processes.
  */
 final class CheckShapes {
     private CheckShapes() {}

@@ -20,8 +20,8 @@ import values.Mode;
 import values.Point;
 
 /**
- * Checks of values: the same calls in one virtual machine, where they are plain calls, and to
- * other processes.
+ * Checks how values are passed. The same checks run with an object of this virtual machine, where
+ * the calls are plain Java calls, and with objects of other processes.
  */
 final class CheckValues {
     private static final Guid KEY = Guid.of("0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10");

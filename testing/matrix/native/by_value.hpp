@@ -1,5 +1,6 @@
-// Objects that implement all methods by value, and forward the calls by value to other objects. A
-// forwarded call thus uses the method's form for implementers and its form for callers.
+// Objects that implement all methods by value, and forward the calls by value to other objects.
+// Thus each forwarded call uses both forms of a method by value: the form for implementers and the
+// form for callers.
 #ifndef MATRIX_BY_VALUE_HPP
 #define MATRIX_BY_VALUE_HPP
 

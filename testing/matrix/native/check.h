@@ -39,8 +39,8 @@ void check_endpoints(const char *mapper);
 void check_by_value(IShapes *shapes, IValues *values, IDeep *deep);
 /* Makes calls while this process or the object's process cannot allocate 8 MiB at once. */
 void check_short_memory(IShapes *shapes);
-/* Calls a method of a server with hostile answers `count` times, and prints the result of each
-   call. */
+/* Calls a method `count` times, to which the server gives hostile answers. Prints the result of
+   each call. */
 void call_liar(IShapes *shapes, int count, const char *method, uint32_t size);
 
 extern "C" {

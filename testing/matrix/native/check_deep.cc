@@ -1,5 +1,5 @@
-// Checks of IDeep, whose methods take, change and return structures and arrays with pointers: the
-// same calls in one process and to other processes.
+// Checks of IDeep, whose methods take, change and return structures and arrays with pointers. The
+// same checks run with an object of this process, and with objects of other processes.
 #include "check.h"
 #include "deep.hpp"
 

@@ -27,7 +27,8 @@ void check_endpoints(const char *mapper)
     registration.reset();
     obvia::com_ptr<rpcecho> nobody;
     CHECK(obvia::try_bind(somewhere, nobody) == EPT_S_NOT_REGISTERED && !nobody);
-    // An interface without endpoints for these protocol sequences cannot be listened for.
+    // Listening for an interface fails if the interface has no endpoint for these protocol
+    // sequences.
     char *none = nullptr;
     CHECK(obvia_listen_for(obvia::info_of<IPeer>(), &none) == E_INVALIDARG && !none);
 }

@@ -1,5 +1,5 @@
-// Checks of interfaces of functions: the same calls in one process, where they are plain calls, and
-// to other processes.
+// Checks of interfaces of functions. The same checks run with the functions of this process, where
+// the calls are plain C++ calls, and with the functions of other processes.
 #include "check.h"
 #include "functions.hpp"
 

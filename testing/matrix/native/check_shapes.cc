@@ -1,5 +1,5 @@
-// Checks of structures with pointers: the same calls in one process, where they are plain calls,
-// and to other processes.
+// Checks how structures with pointers are passed. The same checks run with an object of this
+// process, where the calls are plain C++ calls, and with objects of other processes.
 #include "check.h"
 #include "shapes.hpp"
 

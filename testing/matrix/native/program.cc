@@ -33,7 +33,7 @@ static int serve(const std::string &name, const char *binding)
     const auto keeper_in_c = obvia::com_ptr<Counters>::attach(counters_in_c());
     const obvia::serving other_counters = obvia::serve_interface<Counters>(keeper_in_c, &other);
     obvia::listen("ncacn_vi_shm:[" + name + "-functions]");
-    // The same objects, behind objects that forward all calls by value.
+    // Objects that forward all calls by value to objects of the same kinds.
     const obvia::served shapes2 = obvia::serve(name + "-shapes-by-value", obvia::make<by_value::Shapes>(obvia::make<Shapes>()));
     const obvia::served values2 = obvia::serve(name + "-values-by-value", obvia::make<by_value::Values>(obvia::make<Values>()));
     const obvia::served deep2 = obvia::serve(name + "-deep-by-value", obvia::make<by_value::Deep>(obvia::make<Deep>()));

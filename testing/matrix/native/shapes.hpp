@@ -328,8 +328,8 @@ private:
         return *place ? S_OK : E_OUTOFMEMORY;
     }
 
-    // Copies a structure to the caller's memory. The objects behind its pointers belong to the
-    // caller.
+    // Copies a structure to the caller's memory. The objects to which the structure's pointers lead
+    // belong to the caller.
     template <class T> static HRESULT place_copy(const T &made, T *place)
     {
         T *copy = nullptr;

@@ -115,8 +115,8 @@ impl IShapes_Impl for Shapes_Impl {
         let Some(given) = list.take() else { return Ok(()) };
         let values = given.with(|first| items(Some(first)).map(Item::value).collect::<Vec<_>>());
         if values.contains(&-1) {
-            // The list was taken above, and is freed here. A method that fails may free its
-            // [in, out] parameter.
+            // The list `given` was taken from the parameter above, and is freed here. A method that
+            // fails may free its [in, out] parameter.
             return Err(code::E_INVALIDARG.into());
         }
         *list = list_of(&values.into_iter().rev().collect::<Vec<_>>())?;

@@ -105,7 +105,7 @@ fn servers_are_found_through_the_mapper_while_they_live() {
     assert_eq!(host.ask(&binding), first.id(), "the second is beside the first, not in its place");
     first.kill();
     host.wait_for(&binding, &second.id());
-    // The server ends its registration before the answer, and goes on listening.
+    // The server ends its registration before it answers, and goes on listening.
     let direct = format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&second.first));
     assert_eq!(second.push(), "alone");
     assert_eq!([host.ask(&binding), host.ask(&direct)], [NOT_REGISTERED.to_owned(), second.id()]);

@@ -1,4 +1,5 @@
-//! Tests of every construct of the IDL, in one process and between two, in Rust, C++, C and Java.
+//! Tests of every construct of the IDL in calls between Rust, C++, C and Java, within one process
+//! and between two.
 
 mod checks;
 mod functions;

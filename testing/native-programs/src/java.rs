@@ -156,7 +156,8 @@ impl Runtime {
 /// contain a path of annotation processors.
 fn compile(mut compiler: Command, place: &Path, sources: Vec<PathBuf>) {
     compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(place.join("classes"));
-    // The command, which a failed test shows, names the list of sources.
+    // The command names a file that lists the sources, so that it stays short when a failed test
+    // shows it.
     let list = place.join("sources");
     let lines = sources.iter().map(|source| format!("\"{}\"\n", source.display()));
     std::fs::write(&list, lines.collect::<String>()).expect("the folder for builds can be written to");

@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> Vec<u8> {
 /// The builder of a test crate's programs.
 #[derive(Debug)]
 pub struct Workshop {
-    /// The crate's temporary folder from cargo.
+    /// The crate's temporary folder, `CARGO_TARGET_TMPDIR`.
     tests: &'static str,
     library: OnceLock<PathBuf>,
 }
@@ -105,7 +105,7 @@ impl Workshop {
         cargo::build(&["--package", "obvia-java"])
     }
 
-    /// Creates a folder for builds under a name.
+    /// Creates a folder for builds, with this name.
     ///
     /// # Panics
     ///

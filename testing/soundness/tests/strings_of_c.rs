@@ -32,7 +32,8 @@ fn values_stay_in_their_places_if_an_argument_is_refused() {
         assert_eq!(result, code::E_INVALIDARG, "{text:?} and {more:?}");
         assert_eq!((kept, turned.with(|named| *named.number())), (before, 1), "{text:?} and {more:?}");
     }
-    // SAFETY: the value was made above, and its place still has its only pointer.
+    // SAFETY: the value was made above. The refused calls have not changed `kept`, the only pointer
+    // to the value.
     drop(unsafe { Owned::<Named<'static>>::adopt(kept) });
 }
 
@@ -61,11 +62,11 @@ unsafe extern "system" fn wrong_signed(
     progress: *mut *mut c_void,
     more: *mut *mut u8,
 ) -> HRESULT {
-    // SAFETY: the test passes places for results.
+    // SAFETY: the test passes a valid place for each result.
     unsafe { text.write(obvia::rt::give_text(c"\xff".to_owned())) };
-    // SAFETY: the test passes places for results.
+    // SAFETY: the test passes a valid place for each result.
     unsafe { progress.write(IProgress::from(Counted).into_raw()) };
-    // SAFETY: the test passes places for results.
+    // SAFETY: the test passes a valid place for each result.
     unsafe { more.write(obvia::rt::give_text(c"a".to_owned())) };
     code::S_OK
 }

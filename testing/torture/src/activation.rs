@@ -18,8 +18,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Creates a factory in each of some threads at once. Returns the number of processes that have
-/// made the factories.
+/// Creates factories in several threads at the same time, one in each thread. Returns the number of
+/// processes that have made the factories.
 pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
     let made: Vec<_> = std::thread::scope(|scope| {
         let make = || Agile::new(&create_instance::<IFactory>(CLASS, None)?);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The minimum time for which the last list of references has to wait for room.
 const WAIT_MIN: Duration = Duration::from_millis(500);
 
-/// The number of values that exceed the limit of a frame, 256 MiB.
+/// A number of values that makes a frame longer than its limit of 256 MiB.
 const TOO_MANY: usize = 80 << 20;
 
 /// Passes an object of this process twice in one call. `what` says how the call ends.

@@ -30,7 +30,8 @@ fn calls(counter: &ICounter, number: i32, mut each: impl FnMut(i32)) -> obvia::R
 
 /// Counts the allocations of calls, in the calling thread and in the serving thread.
 ///
-/// The fault "here" or "there" makes one allocation.
+/// The fault "here" makes one allocation in the calling thread. The fault "there" makes a call
+/// whose method allocates in the serving thread.
 pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
     let (counter, factory) = (state.counter()?, state.factory()?);
     calls(counter, WARM_UP, |_| ())?;
@@ -70,7 +71,8 @@ pub(crate) fn repeat(name: &str, number: i32) -> Answer {
 /// Makes calls while neither the calling nor the serving thread may make system calls. Then the
 /// process ends.
 ///
-/// The fault "here" or "there" makes a system call.
+/// The fault "here" makes a system call in the calling thread. The fault "there" makes a call whose
+/// method makes a system call in the serving thread.
 pub(crate) fn locked(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
     let (counter, factory) = (state.counter()?, state.factory()?);
     calls(counter, WARM_UP, |_| ())?;

@@ -296,8 +296,8 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
 }
 
-/// Kills the process with an ID if the process runs this program. Another program may have got the
-/// ID in the meantime.
+/// Kills the process `pid` if it runs `program`. After the end of a process, another process may
+/// get its ID.
 pub(crate) fn kill_if_it_runs(program: &Path, pid: u32) {
     let runs = fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
     if let Some(pid) = Pid::from_raw(pid.cast_signed()).filter(|_| runs) {

@@ -22,13 +22,15 @@ impl Drop for Host {
     }
 }
 
-/// Returns the path of the file that lets waiting servers continue, beside the file of starts.
+/// Returns the path of the file that lets waiting servers continue. The file is in the same folder
+/// as the file `starts`.
 pub(crate) fn go_file(starts: &Path) -> PathBuf {
     starts.with_extension("go")
 }
 
 impl Host {
-    /// Creates a host whose class's server is this program, with arguments for its behaviour.
+    /// Creates a host with a class whose server is `program`. The arguments `how` determine the
+    /// server's behaviour.
     pub fn new(program: &str, how: &[&str]) -> Self {
         let host = Self { program: program.to_owned(), directory: Directory::new() };
         host.register(&host.class(how).to_string());

@@ -73,7 +73,7 @@ fn thousands_of_activated_objects_leak_nothing() {
         let binding = server.good(&format!("listen {listening}"));
         let mut client = directory.start(PROGRAM, &[]);
         client.good(&format!("activate {binding}"));
-        // The objects exceed the targets of one Release message.
+        // There are more objects than one Release message can name.
         client.good("make 2500");
         assert_eq!(server.number("live"), 2500);
         assert!(server.number("exported") >= 2500);

@@ -107,7 +107,8 @@ fn sinks_over_the_limit_of_the_point_are_refused() {
     }
     let refused = client.bad("advise");
     assert!(refused.contains("CONNECT_E_ADVISELIMIT"), "{refused}");
-    // Sinks of ended processes make room, even without a call in between.
+    // The sinks of an ended process make room for new sinks, even if no event is announced after
+    // the process has ended.
     client.kill();
     let mut next = source.client();
     within(DROPPED, || {
@@ -173,7 +174,7 @@ fn hanging_sinks_do_not_delay_others_and_are_dropped() {
     assert_eq!(again.good("received"), "8");
 }
 
-/// The sinks of a process take no more time for an event than one sink may take.
+/// All sinks of a process together get no more time for an event than a single sink.
 #[test]
 fn a_hanging_process_delays_an_event_once() {
     const LIMIT: Duration = Duration::from_secs(5);
@@ -193,8 +194,8 @@ fn a_hanging_process_delays_an_event_once() {
     hung.go_on();
 }
 
-/// A process that hangs takes all the time that a remote caller gives. The sinks of other processes
-/// had no time to answer, so they stay connected.
+/// If a process hangs, the call of its sink takes all the time that a remote caller grants. The
+/// sinks of other processes then have no time to answer, so they must stay connected.
 #[test]
 fn callers_with_short_deadlines_disconnect_no_sinks() {
     let mut source = Source::start("");

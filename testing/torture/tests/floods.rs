@@ -122,7 +122,8 @@ fn flood(
             continue;
         }
         if pace.overflows {
-            // At most about three fifths get lost, however fast this machine sends.
+            // If more than three fifths of the datagrams are lost, the thread sleeps, so that the
+            // loss does not depend on the machine's speed.
             let (dropped, sent) = (ReceiveQueue::of(server.port()).dropped, u64::from(count.load(Ordering::Relaxed)));
             if dropped * 5 > sent * 3 {
                 thread::sleep(Duration::from_millis(5));

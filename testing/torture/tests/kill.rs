@@ -60,7 +60,7 @@ fn warmed_up(directory: &Directory, server: &mut Process, name: &str) -> (u64, u
     client.good("pass-own");
     client.finish();
     server.becomes(LATEST, "live", 0);
-    // The threads are the pulse, with its epoll instance, and the janitor.
+    // Two threads have started: the pulse, which has an epoll instance, and the janitor.
     with_parking((cold.0 + 2, cold.1 + 1))
 }
 
@@ -150,7 +150,8 @@ fn waiting_calls_over_udp_end_soon_after_their_server() {
     println!("{} calls ended: the first after {least:?}, half of them within {half:?},", times.len());
     println!("90 % within {most:?}, and all within {last:?}");
     assert!(last < LIMIT, "{times:?}");
-    // If only silence had shown the end of the server, each call would have taken that long.
+    // If the clients had noticed the end of the server by its silence alone, each call would have
+    // taken this time.
     let silence = udp::Options::default().silence;
     assert!(half < silence / 2, "half of the calls took {half:?}, and the silence is {silence:?}");
 }

@@ -109,8 +109,8 @@ fn calls_again(client: &mut Process) {
     });
 }
 
-/// Starts a server behind a relay, and a client. Returns the server, its binding through the relay,
-/// the relay, the client, and the runtime directories.
+/// Starts a server, a relay to the server, and a client. Returns the server, its binding through
+/// the relay, the relay, the client, and the runtime directories.
 fn server_behind(options: &str) -> (Process, String, Middle, Process, [Directory; 2]) {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);

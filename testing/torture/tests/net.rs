@@ -108,7 +108,8 @@ fn is_of_the_kernel(protocol: &str) -> bool {
 fn objects_are_passed_in_both_directions() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
-        // The hosts run an XDP program in the interface's driver, or none.
+        // With the protocol sequence over XDP, each host runs an XDP program in the interface's
+        // driver. With the other protocol sequences, the hosts run no XDP program.
         let xdp = if protocol == XDP { "xdp" } else { "" };
         assert_eq!([0, 1].map(|host| pair.hosts.xdp(host)), [xdp; 2], "{protocol}");
         let client = &mut pair.client;
@@ -246,8 +247,8 @@ fn a_short_wire_cut_loses_no_calls() {
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_permanent_wire_cut_ends_calls() {
     over_each(|protocol, options| {
-        // Datagram servers wait for minutes. The tests in crates/rpc/src/dg/tests cover that with a
-        // simulated clock.
+        // Over datagrams, minutes pass before a cut wire has these effects. The tests in
+        // crates/rpc/src/dg/tests check them with a simulated clock.
         if protocol == DATAGRAMS {
             return;
         }

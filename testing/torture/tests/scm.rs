@@ -172,7 +172,7 @@ fn registrations_can_name_another_host() {
     client.passes_objects();
     let why = client.bad("activate-in host");
     assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
-    // A server on this host precedes the registered server.
+    // A server that runs on this host is preferred to the registered host.
     let mut near = here.process();
     near.good("register");
     assert!(client.good("activate").starts_with("ncacn_vi_shm:oxid-"));

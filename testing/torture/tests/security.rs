@@ -252,7 +252,8 @@ fn objects_passed_on_over_virtual_interfaces_keep_their_protection() {
     giver.good("keep");
     assert_eq!(giver.number("add-to-kept 5"), 5);
     assert_eq!(giver.number("add 1"), 6);
-    // A server with both transports offers both, each with its own level.
+    // A server that listens on both transports offers a binding for each, with the level of that
+    // transport.
     let (mut both, _) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
     let stream = both.process.good("listen ncacn_ip_tcp:127.0.0.1[,security=privacy]");
     giver.good("drop");

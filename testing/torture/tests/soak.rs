@@ -1,5 +1,5 @@
-//! A test of many processes, threads and objects at once on one server, with a check of each
-//! result.
+//! A test of many processes, threads and objects that use one server at the same time, with a check
+//! of each result.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

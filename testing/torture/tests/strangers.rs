@@ -140,7 +140,7 @@ fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
     };
     let expected = "the server serves as many clients of this host as it can: see `ulimit -n`";
     assert!(errors.iter().all(|error| error.contains(expected)), "{errors:?}");
-    // Clients that have called keep their places, and a client of this host needs none.
+    // Clients that have called keep their places, and a client of this host needs no place.
     assert_eq!(clients[0].number("add 1"), 1);
     serves(&mut directories[0].start(PROGRAM, &[]), "there");
 }
@@ -155,7 +155,7 @@ fn connections_take(listening: &str, descriptors: usize) {
     let client = || {
         let mut client = directories[1].start(PROGRAM, &[]);
         serves(&mut client, &place);
-        // No buffer takes the whole response.
+        // No buffer has room for the whole response.
         client.good("echo 4000000");
         client
     };
@@ -186,8 +186,8 @@ fn connections_take(listening: &str, descriptors: usize) {
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
     connections_take("ncacn_ip_tcp:127.0.0.1", 2);
     // The server counts one descriptor more for a connection by a virtual interface than the
-    // connection has here. That descriptor is a bell, which the server needs only while it waits to
-    // send. It waits to send only to a client that acknowledges no packets.
+    // connection has in this test. That descriptor is a bell, which the server needs only while it
+    // waits to send. It waits to send only to a client that acknowledges no packets.
     connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
     connections_take("ncacn_vi_fabric:127.0.0.1", 9);

@@ -107,9 +107,9 @@ fn a_killed_stream_server_is_detected() {
 #[test]
 fn killed_clients_hold_no_references() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
-        // The server keeps clients whose connections were reset, as after a network failure, and a
-        // killed client may reset its connections. This order limits the time for which the server
-        // keeps them.
+        // The server keeps a client whose connections were reset, because a network failure can
+        // reset them. The death of a client can reset them, too. This order limits the time for
+        // which the server keeps such a client.
         server.good("pinging 1000");
         client.good("make 1");
         client.good("leave");
@@ -139,7 +139,8 @@ fn killed_clients_hold_no_references() {
 #[test]
 fn idle_connections_give_back_the_memory_of_long_calls() {
     const CLIENTS: u64 = 4;
-    /// The length of an argument and of a result, in KiB. The C library keeps shorter buffers.
+    /// The length of an argument and of a result, in KiB. When buffers are freed, the C library may
+    /// keep the memory of shorter ones.
     const LENGTH: u64 = 40 << 10;
     // The areas of a virtual interface last as long as the connection, in both directions.
     let area = LENGTH * 2;
@@ -154,7 +155,8 @@ fn idle_connections_give_back_the_memory_of_long_calls() {
         }
         let before = server.resident_kib();
         clients.iter_mut().for_each(|client| _ = client.good(&format!("echo {}", LENGTH * 256)));
-        // The last response arrives before the server's thread waits again.
+        // The clients get the last response before the server's thread waits again, so the check is
+        // repeated.
         within(LATEST, || {
             let more = server.resident_kib().saturating_sub(before);
             if more < CLIENTS * (kept + LENGTH / 2) { Ok(()) } else { Err(format!("{listening}: {more} KiB more")) }

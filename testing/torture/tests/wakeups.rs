@@ -164,7 +164,7 @@ fn the_first_call_of_a_client_makes_no_connection() {
     let directory = Directory::new();
     let server = server(&directory);
     let _first = clients(&directory, 1);
-    // The first parked connection takes further descriptors.
+    // The first parked connection makes the server open further descriptors.
     ground::until("a connection is parked", || !sleeps_of(&server, "obvia-pool").is_empty());
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect there");
@@ -183,7 +183,8 @@ struct Scene {
 
 impl Scene {
     fn new(protocol: &str, count: usize) -> Self {
-        // Clients of another directory than the server's reach it over the network alone.
+        // The clients use another directory than the server, so that they reach the server over the
+        // network alone.
         let directories = [Directory::new(), Directory::new()];
         let mut server = directories[0].start(PROGRAM, &[]);
         server.good("export there");

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Checks that each link of each page leads to a file of the book, and to a place of that page.
+/// Checks that each link of each page leads to a file of the book, and to a place in that file if
+/// the link names a place.
 pub(super) fn check(book: &Path) -> Outcome {
     let mut files = BTreeMap::new();
     read(book, "", &mut files)?;
@@ -14,7 +15,8 @@ pub(super) fn check(book: &Path) -> Outcome {
     if broken.is_empty() { Ok(()) } else { Err(Problem::Failed(broken.join("\n"))) }
 }
 
-/// Reads the files below a folder: pages with their text, other files without.
+/// Adds the files below a folder to `files`: pages with their texts, and other files with an empty
+/// text.
 fn read(folder: &Path, name: &str, files: &mut BTreeMap<String, String>) -> Outcome {
     for path in entries(folder)? {
         let last = path.file_name().unwrap_or_default().to_string_lossy();

@@ -52,7 +52,7 @@ impl Share {
 struct Attribution<'a, F> {
     profile: &'a Profile,
     floor_of: F,
-    /// The known shares; `None` for functions whose share is being computed.
+    /// The shares that have been computed; `None` for functions whose share is being computed.
     shares: HashMap<&'a Name, Option<Share>>,
 }
 

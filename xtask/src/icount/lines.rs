@@ -31,7 +31,8 @@ impl Lines {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&error))?;
-        // `addr2line` answers line by line, so a thread writes the addresses while this one reads.
+        // `addr2line` answers line by line, so another thread writes the addresses while this
+        // thread reads the answers.
         let input = child.stdin.take();
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(wanted.as_bytes())));
         let output = child.wait_with_output().map_err(|error| failed(&error))?;

@@ -60,7 +60,7 @@ impl Count {
     }
 }
 
-/// All counts. Those of a method's client and server follow each other.
+/// All counts. The counts of a method's client and of its server are adjacent.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) counts: Vec<Count>,

@@ -56,7 +56,7 @@ fn is_for_tests(attribute: &[Token<'_>]) -> bool {
     is_test && !is_not
 }
 
-/// Returns the tokens between an outer attribute's brackets, and the index behind the attribute.
+/// Returns the tokens between an outer attribute's brackets, and the index after the attribute.
 fn attribute<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], usize)> {
     if !tokens.get(1)?.is("[") {
         return None;

@@ -172,7 +172,8 @@ impl Modules {
         if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
             return self.file_of(module, &[&import.path[..], behind].concat(), hops);
         }
-        // A glob is followed only for names that the other module imports by a `use` of its own.
+        // A glob of another module is followed only for names that the other module itself imports
+        // by a `use`.
         imports().filter(|import| import.name.is_none()).find_map(|import| {
             let (at, rest) = self.beginning(module, &import.path, hops)?;
             let at = [&at[..], rest].concat();
@@ -201,7 +202,8 @@ impl Modules {
                 if self.all.contains_key(&child) {
                     return Some((child, rest));
                 }
-                // A `use` may give a module another name here.
+                // The first name of the path may be a name that a `use` in this module gives to
+                // another module.
                 let hops = hops.checked_sub(1)?;
                 let import =
                     self.all.get(module)?.imports.iter().find(|import| import.name.as_deref() == Some(name))?;
@@ -213,7 +215,7 @@ impl Modules {
     }
 }
 
-/// A reader of the code of one file into modules.
+/// A reader that adds the code of one file to the modules.
 struct Reader<'m> {
     modules: &'m mut Modules,
     file: usize,
@@ -331,7 +333,7 @@ fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
 }
 
 /// Whether the lifetimes of a bound begin at an index: `<'a>` in `for<'a>`. The type of an `impl A
-/// for <B as C>::D` also begins with `<`, but goes on in another way.
+/// for <B as C>::D` also begins with `<`, but no lifetime follows.
 fn begins_lifetimes(code: &[Token<'_>], at: usize) -> bool {
     let is_inside = |next: &Token<'_>| next.kind == Kind::Lifetime || next.is(">");
     code[at].is("<") && code.get(at + 1).is_some_and(is_inside)
@@ -341,7 +343,7 @@ fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
     code.get(at).is_some_and(|token| token.is(":")) && code.get(at + 1).is_some_and(|token| token.is(":"))
 }
 
-/// Returns the path that begins at an index, and the index behind the path.
+/// Returns the path that begins at an index, and the index after the path.
 fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(token) = code.get(at).filter(|token| token.kind == Kind::Ident) {
@@ -354,7 +356,7 @@ fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Reads a tree of imports below the path `above`. Returns the index behind the tree.
+/// Reads a tree of imports below the path `above`. Returns the index after the tree.
 fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<Import>) -> usize {
     let mut path = above.to_vec();
     while let Some(token) = code.get(at) {

@@ -231,7 +231,7 @@ fn security() -> Outcome {
     let port = port_of(&guarded);
     let all = |options: String| succeeds(&torture(port, &options, &["rpc.echo"]), "echo", &ECHO);
     let quick = |options: String| succeeds(&torture(port, &options, &QUICK), "echo", &ECHO[..9]);
-    // The last test of `ECHO` mostly sleeps, so the combinations run at once.
+    // The last test of `ECHO` mostly sleeps, so the combinations run concurrently.
     let levels = ["sign", "seal", "connect"];
     let combined = levels.iter().flat_map(|level| ["ntlm", "spnego"].map(|kind| format!(",{level},{kind}")));
     at_once(combined.map(|options| move || all(options)))?;

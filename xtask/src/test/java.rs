@@ -40,8 +40,8 @@ pub(crate) fn prepare() -> Outcome {
 }
 
 /// Runs the tests in random order, in Java virtual machines with default options. With these
-/// options, the compilers of the virtual machines optimize further. Then fuzzes the readers, and
-/// checks that two builds of the published artifacts are identical.
+/// options, the virtual machines' compilers optimize more than in other runs. Then fuzzes the
+/// readers, and checks that two builds of the published artifacts are identical.
 pub(crate) fn thorough() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;

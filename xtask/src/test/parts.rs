@@ -56,8 +56,8 @@ const PART: Part = Part {
 pub(super) const BUILD: &str = "build";
 
 /// The parts, in the order in which each lane runs them. Parts that do not need the build of the
-/// workspace run beside it. Of the other parts, the longest begin first, so that the lanes end at
-/// about the same time.
+/// workspace also run during the build. Of the other parts, the longest begin first, so that the
+/// lanes end at about the same time.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,

@@ -64,15 +64,15 @@ pub(super) fn work_so_far() -> Duration {
     work(&text).unwrap_or_default()
 }
 
-/// Parses proc_pid_stat(5): the 12th to 15th fields behind the name count hundredths of seconds.
+/// Parses proc_pid_stat(5): the 12th to 15th fields after the name count hundredths of seconds.
 fn work(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(11).take(4).map(str::parse::<u64>);
     Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
-/// Returns a line for each part, then the reasons of failures, then the counts. The end of a log is
-/// read first, so the counts are last.
+/// Returns a line for each part, then the reasons of failures, then the counts. People look at the
+/// end of a log first, so the counts are last.
 pub(super) fn summary(ran: &[Ran], took: Duration) -> String {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
     let line = |name: &str, word, took: Duration, work: Duration| {

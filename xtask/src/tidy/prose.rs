@@ -92,7 +92,8 @@ fn check_openings(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether a comment has its line to itself. A comment behind code ends with its line.
+/// Whether a comment has its line to itself, so that no code precedes it. No code can follow it,
+/// because a `//` comment ends with its line.
 fn is_alone(lines: &[&str], number: usize) -> bool {
     lines.get(number - 1).is_some_and(|line| line.trim_start().starts_with("//"))
 }
@@ -111,7 +112,7 @@ fn check_widths(file: &File, findings: &mut Vec<Finding>) {
             is_code = !is_code;
         }
         let may_be_wide = is_code || text.starts_with('|') || text.starts_with("---") || !text.contains(' ');
-        // A comment behind code may be as wide as rustfmt permits.
+        // A comment after code may be as wide as rustfmt permits.
         if !may_be_wide && is_alone(&lines, token.line) && lines[token.line - 1].chars().count() > WIDTH_MAX {
             let message = format!("a comment has at most {WIDTH_MAX} columns");
             findings.push(Finding::new(file, token.line, message));

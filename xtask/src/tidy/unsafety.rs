@@ -173,9 +173,9 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     let keywords = tokens.iter().enumerate().filter(|(_, token)| token.is("unsafe"));
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
-        // `unsafe(no_mangle)` and `unsafe extern "C" { }` are promises, too. The type `unsafe
-        // extern "C" fn()` is none. The name of a function or a static with one of libobvia's
-        // prefixes is unique, and needs no proof.
+        // `unsafe(no_mangle)` and `unsafe extern "C" { }` need a proof, too. The type `unsafe
+        // extern "C" fn()` needs none. A function or static whose name has one of libobvia's
+        // prefixes needs none, because such a name is unique.
         let is_type = next.is("fn")
             || tokens
                 .get(at + 1..at + 4)

@@ -104,7 +104,7 @@ pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
 }
 
 /// 42. Disconnecting completes the posted descriptors of both ends as flushed, in order. The peer
-///     is told at once. Work that was complete before is not lost.
+/// is told at once. Work that was complete before the disconnect is not lost.
 pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {
@@ -165,8 +165,8 @@ pub fn s44_vis_can_be_connected_again(run: &Run) {
             pair.check_both(round);
             match round % 3 {
                 0 => {
-                    // A message without a receive ends the connection; messages behind it must not
-                    // arrive later.
+                    // A message without a receive ends the connection. The messages that were sent
+                    // after this message must not arrive later.
                     for _ in 0..3 {
                         pair.a.send(0, 100);
                     }

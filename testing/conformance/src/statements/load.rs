@@ -96,8 +96,8 @@ pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
     }
 }
 
-/// 48. Many VIs on one completion queue all make progress: no VI is left behind while others are
-///     served, though all of them always have work. `OBVIA_CONFORMANCE_VIS` sets the number of VIs.
+/// 48. Many VIs on one completion queue all make progress. Although every VI always has work, none
+/// gets much less service than the others. `OBVIA_CONFORMANCE_VIS` sets the number of VIs.
 pub fn s48_many_vis_are_served_fairly(run: &Run) {
     const ROUNDS: usize = 12;
     let vis = wanted("OBVIA_CONFORMANCE_VIS").unwrap_or(64);
@@ -127,8 +127,8 @@ pub fn s48_many_vis_are_served_fairly(run: &Run) {
     let mut total = 0;
     // A wire may hold some VIs back for a while. Only the other VIs have work then, so the test
     // goes on until the counts are fair. On a steady wire, each VI must get a quarter of the
-    // average, after at most eight times the usual number of entries. On another wire, each VI must
-    // get a quarter of its usual number, after any number of entries.
+    // average, after at most `8 * vis * ROUNDS` entries in all. On another wire, each VI must get
+    // `ROUNDS / 4` entries, after any number of entries in all.
     let is_fair = |counts: &[usize], total: usize| {
         let wanted = if run.is_steady { total / vis } else { ROUNDS } / 4;
         counts.iter().all(|count| *count >= wanted)
@@ -248,7 +248,7 @@ pub fn s50_all_waiting_modes_have_the_same_effects(run: &Run) {
     }
 }
 
-/// A completion, and the bytes that came with it.
+/// The fields of a completion, and the bytes in the descriptor's first segment.
 type Seen = (Operation, obvia_via::Status, u32, Option<u32>, u64, Vec<u8>);
 
 /// Exchanges messages, with pauses in which both sides fall asleep, and ends with an error.
@@ -282,8 +282,8 @@ fn conversation(run: &Run, pair: &mut Pair) -> Vec<Seen> {
             }
             a.send_as(Descriptor::send().with_immediate(round).with_context(u64::from(round)), 0, length);
             let (sent, answered) = (next(&mut a.vi.send), next(&mut a.vi.receive));
-            // The calls of `done` make the VI acknowledge the answer at once. They find no
-            // completion.
+            // The calls of `done` find no completion. They make the VI acknowledge the answer
+            // immediately.
             until("the answer is complete", || a.vi.receive.done().is_none() && answer.is_finished());
             (sent, answered, answer.join().expect("answering does not panic"))
         });

@@ -106,8 +106,8 @@ pub fn s18_use_of_deregistered_regions_is_refused(run: &Run) {
 }
 
 /// Asserts the effect of a refused RDMA on a reliable connection. The connection ends at both ends,
-/// and the descriptor's status gives the reason. With reliable delivery, the descriptor of a write
-/// may also be done, because it completes when the write is on its way.
+/// and the descriptor's status gives the reason. With reliable delivery, a write may instead
+/// complete as done, because its descriptor completes when the write is on its way.
 #[track_caller]
 fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: &str) {
     let ended = (pair.a.ended(), pair.b.ended());

@@ -246,7 +246,7 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
         Some(_) => {
             put(&pair.a, &from);
             pair.a.vi.send.post(of(Descriptor::rdma_write(remote), &pair.a, &from)).expect("a write can be posted");
-            // A send behind the write shows that the write is done.
+            // The arrival of a send that is posted after the write shows that the write is done.
             pair.b.receive(0, 0);
             pair.a.send(0, 0);
             pair.b.received();
@@ -259,7 +259,8 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
     pair.a.sent();
 }
 
-/// 6. A send without bytes, with and without segments, takes a receive descriptor like any other.
+/// 6. A send without bytes, with or without segments, consumes a receive descriptor, as every other
+/// send does.
 pub fn s06_an_empty_send_consumes_a_receive(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);

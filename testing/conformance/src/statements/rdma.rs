@@ -4,8 +4,8 @@ use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until
 use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
-/// Waits until the peer has performed all earlier operations. The completion of one more send shows
-/// that.
+/// Posts one more send, and waits for its completion, which shows that the peer has performed all
+/// earlier operations.
 #[track_caller]
 fn behind(pair: &mut Pair) {
     pair.a.vi.send.post(Descriptor::send().with_context(u64::MAX)).expect("it can be posted");

@@ -179,8 +179,8 @@ pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
             let sent = next(&mut pair.a.vi.send);
             assert_eq!(sent.context, context, "{level}: sends are flushed in order");
             flushed += u32::from(sent.status() == Status::Flushed);
-            // A message that was already on its way may be done, but no message behind a flushed
-            // one may be done.
+            // A message that was already on its way may have completed as done, but only if no
+            // earlier message was flushed.
             assert!(flushed == 0 || sent.status() == Status::Flushed, "{level}: {:?} after a flush", sent.status());
             let received = next(&mut pair.b.vi.receive);
             let expected = if context == 0 { Status::TooLong } else { Status::Flushed };
@@ -204,7 +204,7 @@ pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
     }
 }
 
-/// 39. With reliable reception, no descriptor behind the failed one is performed.
+/// 39. With reliable reception, no descriptor that was posted after the failed one is performed.
 pub fn s39_no_operation_behind_an_error_is_performed(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
         return s33_reliability_levels_must_agree(run);

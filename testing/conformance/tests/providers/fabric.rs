@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The maximum silence of a peer. A live peer must not count as dead, so this is longer than a busy
-/// machine keeps a thread waiting.
+/// The maximum silence of a peer. A live peer must not count as dead, so the time is longer than
+/// any wait of a thread on a busy machine.
 const SILENCE: Duration = Duration::from_secs(10);
 const UNRELIABLE: MissingFeature = MissingFeature::Level(Reliability::Unreliable);
 const RECEPTION: MissingFeature = MissingFeature::Level(Reliability::ReliableReception);

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The maximum silence of a peer. A live peer must not count as dead, so this is longer than a busy
-/// machine keeps a thread waiting.
+/// The maximum silence of a peer. A live peer must not count as dead, so the time is longer than
+/// any wait of a thread on a busy machine.
 const SILENCE: Duration = Duration::from_secs(10);
 
 fn nic() -> Nic {

@@ -19,15 +19,15 @@ use std::time::Duration;
 #[derive(Debug)]
 struct Wired {
     cable: Cable,
-    // The programs are kept only while NICs use them: a process without open sockets leaves the
-    // interface to another process.
+    // The programs are kept only while NICs use them. A process whose NICs are closed thus frees
+    // the network interface for another process.
     opened: [Mutex<Weak<Xdp>>; 2],
 }
 
 impl Fixture for Wired {
     const MISSING: &'static [MissingFeature] = &[];
-    // A live peer must not count as dead, so this is longer than a busy machine keeps a thread
-    // waiting.
+    // A live peer must not count as dead, so the time is longer than any wait of a thread on a busy
+    // machine.
     const SILENCE: Duration = Duration::from_secs(10);
     const CROSSES_PROCESSES: bool = true;
 

@@ -36,8 +36,8 @@ pub fn code(text: &str, stage: Stage) -> Result<String, Vec<Diagnostic>> {
     }
 }
 
-/// Returns the words of code, each between the text before it and the text behind it in its line.
-/// Strings, comments and directives are left out.
+/// Returns the words of code. Each word stands between the text before it and the text after it in
+/// the same line. Strings, comments and directives are left out.
 pub fn words(code: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let lines = code.lines().map(str::trim).filter(|line| !line.starts_with(['/', '*', '#']));
     let is_in_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
@@ -75,7 +75,8 @@ pub fn variables_of_ways(stage: Stage) -> Vec<(&'static str, BTreeSet<String>)> 
         let code = code_of(&[way]);
         let own: Vec<&str> = code.lines().filter(|line| !rest.contains(line)).collect();
         let mut found = variables(&own.join("\n"));
-        // IDL's own words are no names, and a method has other parameters, too.
+        // A parameter cannot have a word of IDL as its name, nor the name of another parameter of
+        // the method.
         found.retain(|name| !name.contains("zebra") && check(&passing(&[way], name, "")).is_some());
         (way, found)
     };
@@ -95,7 +96,8 @@ pub fn declared(kind: usize, stage: Stage) -> String {
     let code_of_sample = code(&sample, stage).unwrap_or_else(|errors| panic!("{errors:?}"));
     let own: BTreeSet<&str> = words(&sample).map(|(_, word, _)| word).collect();
     let of = |word: &str| names::declared(&[word.to_owned()].into(), kind, false);
-    // C reserves names that begin with underscores. The name of a known type keeps its meaning.
+    // Names that begin with underscores are left out, because C reserves them. The names of known
+    // types are left out, because they keep their meaning.
     let is_type = |word: &str| check(&format!("import \"oaidl.idl\"; typedef {word} zebra;")).is_some();
     let is_free =
         |word: &str| !own.contains(word) && !word.starts_with('_') && !names::is_dangerous(word) && !is_type(word);

@@ -76,8 +76,8 @@ fn words(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn parameters_are_renamed_if_generated_variables_collide_with_constants() {
-    // Names that end in `_wrong` are left out. Such a variable is the flag that an expression has
-    // no value, and may hide a constant.
+    // Names that end in `_wrong` are left out. A variable with such a name is a flag that says that
+    // an expression has no value. The variable may hide a constant.
     let of_param =
         |word: &String| word.starts_with("zebra_") && word.len() > "zebra_".len() && !word.ends_with("_wrong");
     let ways = ways(Stage::C);

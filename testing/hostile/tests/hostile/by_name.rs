@@ -218,7 +218,7 @@ fn areas_and_regions_passed_as_descriptors_of_named_peers_are_refused(server: Se
     peer.assert_cut_off();
     let (mut peer, _) = bound(&scene);
     peer.note(1, 4096, &[file.as_fd()]);
-    // The runtime's own call, which confirms that a region was handed over.
+    // The runtime's own call by which the server takes over a region that was handed over.
     let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
     assert!(answer.kind == wire::FAULT || answer.first != 0, "{answer:?}");
     drop(peer);
@@ -282,7 +282,8 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
 
 fn endless_socket_wake_ups_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
-    // A server that parks its connections ends the connection of a peer that rings.
+    // If the server parks its connections, it ends the connection of the peer that rings all the
+    // time.
     let (peer, _) = bound(&scene);
     let (mut other, object) = bound(&scene);
     let socket = peer.socket.try_clone().unwrap();

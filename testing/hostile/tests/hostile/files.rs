@@ -24,7 +24,7 @@ fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The server ends at once, or after it has printed that it is ready.
+    // The server prints that it is ready, or ends without output.
     let mut ready = [0; 5];
     let mut out = server.stdout.take().unwrap();
     let watch = watch(server.id());

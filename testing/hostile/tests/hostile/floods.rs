@@ -67,7 +67,7 @@ fn endless_one_way_calls_occupy_only_their_own_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Many connections at once fill the listener's queue only for a while.
+/// Many connections that arrive together fill the listener's queue only for a while.
 fn a_full_accept_queue_is_drained(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");

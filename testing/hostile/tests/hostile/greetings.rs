@@ -31,7 +31,7 @@ fn is_turned_away(scene: &Scene, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
     if !bytes.is_empty() {
         send(&socket, bytes, fds).unwrap();
     }
-    // The server opens the file by its name, so the file stays open until the connection ends.
+    // The server opens the file by its name, so the file must stay open until the connection ends.
     let other = memory_file((AREA + (256 << 20)) as u64);
     if scene.kind == Server::Java && [good_greeting(), wire::greeting(256 << 20)].iter().any(|good| good == bytes) {
         // A Java virtual machine answers the greeting, and gets the names of the files.

@@ -54,7 +54,8 @@ impl HostileServer {
         })
     }
 
-    /// Serves a name with `greet`, and then leaves the connection open without answers.
+    /// Serves a name: calls `greet` with the socket of each client, and then leaves the connection
+    /// open without answering.
     pub(crate) fn greeting(directory: &Directory, greet: impl Fn(&UnixStream) + Send + Sync + 'static) -> Self {
         Self::accept(directory, &[HOSTILE.to_owned()], move |socket, stop| {
             greet(&socket);
@@ -108,7 +109,8 @@ impl Drop for HostileServer {
     }
 }
 
-/// Answers a request with results. Returns true, so that a `handle` function can end with it.
+/// Answers a request with results. Returns true, so that a `handle` function can end with this
+/// call.
 pub(crate) fn respond(peer: &mut Peer, request: &Message, frame: &[u8]) -> bool {
     peer.post(wire::RESPONSE, request.opnum, (0, request.sequence), frame);
     true

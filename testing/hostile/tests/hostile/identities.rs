@@ -148,7 +148,7 @@ fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects
     server.finish();
 }
 
-/// Different addresses of this host take the place of different hosts.
+/// In this test, different addresses of this host count as different hosts.
 #[test]
 fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     const HOSTS_MAX: u8 = 16;
@@ -166,7 +166,7 @@ fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     server.finish();
 }
 
-/// Different addresses of this host take the place of different hosts.
+/// In this test, different addresses of this host count as different hosts.
 #[test]
 fn the_key_of_a_mark_is_not_sent_over_an_unencrypted_network() {
     const KEY_LENGTH: usize = 16;

@@ -200,7 +200,8 @@ fn areas_that_contradict_their_note_end_the_connection(server: Server) {
         &|peer| peer.note(1, 1 << 20, &[]),
         &|peer| peer.note(1, 1 << 20, &[fd().as_fd(), fd().as_fd(), fd().as_fd()]),
     ];
-    // A Java virtual machine cannot see seals, and gets exactly one name.
+    // A Java virtual machine cannot see seals, and gets exactly one file name with each note. So
+    // only the first five notes have errors for it.
     let noted = if server == Server::Java { 5 } else { notes.len() };
     for note in &notes[..noted] {
         is_cut_off(&scene, |peer, object| {
@@ -242,7 +243,7 @@ fn false_consumed_counts_affect_only_their_sender(server: Server) {
     let (mut peer, object) = scene.bound();
     for consumed in [0, 1, 1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
         peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
-        // The replies need an area, first larger ones and then a smaller one.
+        // The replies need areas: larger and larger ones at first, and then a smaller one.
         for count in [10, 30_000, 60_000, 100_000, 10_000] {
             let frame = Frame::block(4).u32(0, count).bytes;
             peer.post(wire::REQUEST, 6, object, &frame);
@@ -354,8 +355,8 @@ fn floods_of_false_calls_end_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// A call leaves a file in the socket if it fails after it has handed over an area or a region, and
-/// before it sends the message that names the area or region.
+/// A call can fail after the hand-over of an area or a region, and before the message that names
+/// the area or region is sent. The file of the area or region then stays in the socket.
 fn files_that_no_message_asks_for_do_not_end_parked_connections(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();

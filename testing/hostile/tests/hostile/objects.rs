@@ -94,7 +94,8 @@ fn unknown_targets_are_not_found(server: Server) {
         let add = Frame::block(8).bytes;
         peer.refused((object.0, object.1 ^ 1), 3, &add, NOT_FOUND);
         for index in [object.0, object.0 + 1, 1000, u32::MAX] {
-            // The generations of other clients' objects are random, and almost never these.
+            // The generations of other clients' objects are random, and almost never have one of
+            // these values.
             for generation in [0, 1 << 30, u32::MAX] {
                 if (index, generation) != SYSTEM {
                     peer.refused((index, generation), 3, &add, NOT_FOUND);
@@ -106,7 +107,8 @@ fn unknown_targets_are_not_found(server: Server) {
 
 fn unknown_opnums_are_refused(server: Server) {
     on_a_connection(server, |peer, object| {
-        // The table has 32 opnums; larger opnums wrap around in it.
+        // The server's table of methods has 32 entries. The index of a larger opnum is the opnum
+        // modulo 32.
         for opnum in [0, 1, 2, 32, 33, 34, 64, 0x8000, 0xffe0] {
             peer.refused(object, opnum, &[], OP_RANGE);
         }
@@ -142,7 +144,8 @@ fn frames_of_a_wrong_size_are_refused(server: Server) {
 }
 
 fn counts_that_differ_from_their_array_are_refused(server: Server) {
-    // For an array that is also a result, the reply is allocated first, and may be too long.
+    // For an array that is also a result, the server allocates the reply first. If the wrong count
+    // makes the reply too long, the fault is NO_MEMORY.
     let is_refused = |peer: &mut Peer, object, frame: &Frame| {
         let answer = peer.call(object, REVERSE, &frame.bytes);
         assert!(answer.kind == wire::FAULT && [BAD_DATA, wire::NO_MEMORY].contains(&answer.first), "{answer:x?}");
@@ -664,8 +667,8 @@ fn references_of_a_disconnected_client_are_dropped(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The witness exports objects, so that its OXID is known. Another process that claims this OXID
-/// counts as another client, or is refused.
+/// The witness exports objects, so that other processes can learn its OXID. Another process that
+/// claims this OXID counts as another client, or is refused.
 fn binds_with_the_identity_of_another_process_do_it_no_harm(server: Server) {
     let scene = Scene::of(server);
     let server = scene.oxid_of("victim");
@@ -675,7 +678,8 @@ fn binds_with_the_identity_of_another_process_do_it_no_harm(server: Server) {
         let mut peer = scene.greeted();
         peer.post(wire::PDU, 0, (0, 0), &wire::bind(oxids[0]));
         if peer.message_within(crate::scene::PATIENCE).is_some() {
-            // The calls would release the references of the witness.
+            // If the server took the peer for the witness, these calls would release the references
+            // of the witness.
             for index in 0..64 {
                 peer.good(SYSTEM, 4, &release(&[((index, 1), u64::MAX), ((index, 2), u64::MAX)]));
             }

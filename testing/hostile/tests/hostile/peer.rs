@@ -277,7 +277,7 @@ impl Peer {
         crate::scene::await_that("the connection is parked", || self.is_peer_parked());
     }
 
-    /// Writes a slot as given, and rings the doorbell.
+    /// Writes the given words and frame to a slot, without any check, and rings the doorbell.
     pub(crate) fn raw(&self, sequence: u32, first: u64, second: u64, frame: &[u8]) {
         let at = slot(sequence);
         self.own.write(at + 16, frame);

@@ -31,7 +31,7 @@ const SQUARES: u16 = 28;
 const COPY: u16 = 29;
 const LOOK: u16 = 30;
 const STAIN: u16 = 31;
-/// The opnum of the runtime's own call that takes and releases regions.
+/// The opnum of the runtime's own call by which a server takes over and releases regions.
 const REGIONS: u16 = 11;
 
 /// The kinds of a region in the note that hands it over.

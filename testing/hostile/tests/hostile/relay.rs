@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The length in bytes of the counter and authentication tag behind a protected packet.
+/// The length in bytes of the counter and authentication tag that follow a protected packet.
 const SEAL: usize = 24;
 /// The offsets of the receiver's connection ID.
 const ID: std::ops::Range<usize> = 8..16;

@@ -189,8 +189,8 @@ pub(crate) enum Client {
 /// The last line of a visit's output.
 const GOOD: &str = "good";
 
-/// Defines tests of functions that take a client: one test for each native language, and a common
-/// test for Java.
+/// Defines tests that call the given functions with a client: two tests for each function, with the
+/// clients in Rust and C++, and one test that calls all functions with the client in Java.
 macro_rules! by_every_client {
     ($($test:ident),* $(,)?) => {
         mod rust {
@@ -308,8 +308,9 @@ pub(crate) fn against_java(tests: &[Named<Server>]) {
     with_java(Server::Java, tests);
 }
 
-/// Defines tests of functions that take a server: one test for each native server, and a common
-/// test for Java. Tests behind `but_java` need files that a Java virtual machine cannot receive.
+/// Defines tests that call the given functions with a server: a test for each function and native
+/// server, and one test that calls all functions with the server in Java. The functions after
+/// `but_java` need files that a Java virtual machine cannot receive.
 macro_rules! against_every_server {
     ($($test:ident),* $(,)? $(; but_java: $($native:ident),* $(,)?)?) => {
         $crate::scene::against_every_server!(@ rust Rust $($test)* $($($native)*)?);

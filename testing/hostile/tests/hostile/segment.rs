@@ -48,7 +48,7 @@ impl Segment {
 
     fn place(self, offset: usize, size: usize) -> *mut u8 {
         assert!(offset.is_multiple_of(size) && offset + size <= self.length, "{offset} is no place");
-        // SAFETY: the assertion keeps the result in bounds.
+        // SAFETY: by the assertion, the result lies within the mapping.
         unsafe { self.start.add(offset) }
     }
 

@@ -344,8 +344,8 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
     })
 }
 
-/// A server can give any target for an interface. The proxy has the methods of that interface
-/// nevertheless.
+/// A server can give any target for an interface. Whatever the target is, the proxy has the methods
+/// of that interface.
 fn a_known_target_cannot_change_its_interface(client: Client) {
     let scene = Scene::with(client);
     // The references have the victim's own target, and then the target of a proxy's identity, each
@@ -421,7 +421,8 @@ fn false_credit_ends_one_way_calls(client: Client) {
     scene.assert_unharmed();
 }
 
-/// A server that claims the good server's identity must not get its calls.
+/// A hostile server that claims the good server's identity must not get the calls for the good
+/// server.
 fn a_server_cannot_claim_the_identity_of_another(client: Client) {
     let scene = Scene::with(client);
     let good = scene.oxid_of("victim");

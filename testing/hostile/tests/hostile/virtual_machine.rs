@@ -159,7 +159,8 @@ fn truncated_areas_end_the_connection(server: Server) {
             peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         }
         cut(&area);
-        // The server may have sent the answer before. Otherwise the connection ends.
+        // The server may have sent the answer before the area was truncated. Otherwise the
+        // connection ends.
         let _ = peer.message_within(MOMENT);
         peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         peer.assert_cut_off();

@@ -145,7 +145,7 @@ pub(crate) fn unit(kind: u8, call_id: u32, body: &[u8]) -> Vec<u8> {
 /// runtime's interface.
 pub(crate) fn request(call_id: u32, opnum: u16, frame: &[u8]) -> Vec<u8> {
     let mut bytes = unit(0, call_id, frame);
-    // The allocation hint, the context and the opnum take the place of the fragment lengths.
+    // The allocation hint, the context and the opnum replace the fragment lengths of other PDUs.
     bytes[16..22].fill(0);
     bytes[22..24].copy_from_slice(&opnum.to_le_bytes());
     bytes

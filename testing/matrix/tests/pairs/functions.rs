@@ -190,7 +190,7 @@ fn binding_to_unserved_interfaces_is_refused() {
 fn datagrams_carry_calls_of_many_threads() {
     let server = Server::start_elsewhere(DATAGRAMS);
     let binding = server.binding();
-    // The threads make several calls at a time, each by its own activity.
+    // The threads make several calls at a time, each call by an activity of its own.
     let begun = Instant::now();
     std::thread::scope(|scope| {
         let sleep = || {
@@ -229,7 +229,7 @@ fn a_killed_datagram_server_is_detected_and_its_successor_is_called() {
         let other: rpcecho = obvia::bind(&binding).unwrap();
         other.AddOne(1).unwrap();
         let sleeping = scope.spawn(|| obvia::bind::<rpcecho>(&binding).unwrap().TestSleep(SLEEP).unwrap_err().code());
-        // The call may or may not have arrived.
+        // The server is killed after this pause. The call may or may not have arrived by that time.
         std::thread::sleep(Duration::from_millis(200));
         server.kill();
         let missed = sleeping.join().unwrap();

@@ -29,7 +29,7 @@ impl fmt::Display for Language {
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) language: Language,
-    /// The bindings at which the server listens; none for this host.
+    /// The bindings at which the server listens; empty for a server that only this host reaches.
     pub(crate) bindings: &'static [&'static str],
 }
 

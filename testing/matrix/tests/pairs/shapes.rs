@@ -1,5 +1,5 @@
-//! Tests of structures with pointers: the same calls in one process, where they are plain calls,
-//! and to other processes.
+//! Tests of how structures with pointers are passed. The same checks run with an object of this
+//! process, where the calls are plain Rust calls, and with objects of other processes.
 
 use super::checks::{Check, checks, run_all};
 use super::places::{Language, at_each, everywhere, in_java};

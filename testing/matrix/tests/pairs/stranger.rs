@@ -155,7 +155,7 @@ fn all_threads_of_a_binding_are_one_client() {
     let counters = Agile::new(&obvia::bind::<Counters>(&server.start()).unwrap()).unwrap();
     let (counter, _): (ContextHandle, u32) = counters.get().Open(100).unwrap();
     let founded = server.founded.load(Ordering::Relaxed);
-    // All threads call at once, so that each has its own connection.
+    // All threads call at the same time, so that each has its own connection.
     let barrier = Barrier::new(THREADS);
     let counted = || {
         barrier.wait();

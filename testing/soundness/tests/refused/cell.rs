@@ -1,4 +1,4 @@
-//! Several threads may call an object at once, which a `Cell` does not support.
+//! Several threads may call an object at the same time, which a `Cell` does not support.
 
 use soundness::{IProgress, IProgress_Impl};
 use std::cell::Cell;

@@ -22,7 +22,7 @@ fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {
             "{words}"
         );
         assert_eq!((got, fetched), if outcome.is_none() { ([7; 3], 3) } else { ([1, 2, 3], 9) });
-        // SAFETY: the method reads nothing behind the pointers.
+        // SAFETY: the method does not access memory through its pointers, so they may be null.
         assert_eq!(code_of(unsafe { numbers.Peek(std::ptr::null(), std::ptr::null_mut()) }), outcome);
         // The methods beside the `[local]` methods have their own opnums.
         numbers.Skip(1).unwrap();

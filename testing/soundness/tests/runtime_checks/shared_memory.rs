@@ -10,8 +10,8 @@ fn arrays() -> (ground::Process, IArrays) {
     (server, values.cast().unwrap())
 }
 
-/// A process maps at most 64 regions of another process. A call with two arrays needs two mapped
-/// regions at once, even if both regions would replace the same earlier region.
+/// A process maps at most 64 regions of another process. A call with two arrays needs two regions
+/// that are mapped at the same time, even if both regions would replace the same earlier region.
 #[test]
 fn the_regions_of_one_call_do_not_replace_each_other() {
     const REGIONS: usize = 200;
@@ -55,7 +55,7 @@ fn a_count_that_the_method_changes_limits_the_elements() {
                 assert_eq!(halved(arrays, &mut memory, given as u32, 5000).as_ref(), Ok(&expected), "{given}");
             }
         }
-        // The count exceeds the room.
+        // After the call, the count is 1000, but the array has 500 elements.
         let refused = halved(&remote, &mut memory, 2000, 500).map_err(|error: Error| error.code());
         // The stub has refused the results of the method: RPC_X_BAD_STUB_DATA.
         assert_eq!(refused, Err(obvia::HRESULT(0x8007_06f7_u32.cast_signed())));

@@ -37,7 +37,7 @@ final class Program {
         System.exit(0);
     }
 
-    /** Takes gifts. */
+    /** An object that takes gifts. */
     private static final class Taker implements IGifts {
         private final IGifts closed;
         private IGift kept;
@@ -124,8 +124,8 @@ final class Program {
         IGifts closed = open.closed();
         List<WeakReference<IGift>> given = new ArrayList<>();
         var kept = new Gift();
-        // The server keeps a gift, so the server has a link to this process. It gives references
-        // back over this link.
+        // The server keeps a gift, so the server has a link to this process. The server gives
+        // references back over this link.
         open.keep(kept);
         onThread(Thread.ofPlatform(), () -> give(open, closed, given));
         onThread(Thread.ofVirtual(), () -> give(open, closed, given));

@@ -13,7 +13,7 @@ fn is_lent(lent: &obvia::Lent<i32>, first: i32, count: u32) -> bool {
 /// from the order of the calls.
 pub(super) fn keep_lent(state: &State, results: i32) -> Answer {
     let counter = state.counter()?;
-    // Some results exceed a slot.
+    // Some results are too long for a slot.
     let count = |result: i32| 40 * (result as u32 % 3) + 1;
     let mut lent = Vec::new();
     for result in 0..results {

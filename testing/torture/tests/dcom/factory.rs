@@ -28,7 +28,7 @@ fn serve() -> (Process, StringBinding, Directory) {
     (process, binding, directory)
 }
 
-/// Calls a method, and returns the stub data behind ORPCTHAT.
+/// Calls a method, and returns the stub data that follows ORPCTHAT.
 fn call(calls: &mut DirectCalls, ipid: GUID, opnum: u16, arguments: &[u8]) -> Vec<u8> {
     let mut stub = Encoder::encode(ByteOrder::Little, |to| OrpcThis::new(GUID::from_u128(9)).write(to)).unwrap();
     stub.extend_from_slice(arguments);

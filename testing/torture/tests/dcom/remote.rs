@@ -53,7 +53,7 @@ fn concurrent_remote_activations_start_one_server_that_ends_without_pings() {
     let [server] = host.starts()[..] else { panic!("{:?}", host.starts()) };
     let oxid = made[0].std.oxid;
     assert!(made.iter().all(|other| other.std.oxid == oxid && other.ways == made[0].ways), "{made:?}");
-    // The server is reached at the same address, at its own port.
+    // The server is reached at the service's address, but at a port of its own.
     let [way] = &made[0].ways[..] else { panic!("{:?}", made[0].ways) };
     assert!(way.address == "127.0.0.1" && !binding.contains(&way.endpoint), "{way}");
     let mut client = Stranger::new(&binding);

@@ -50,7 +50,7 @@ fn reference(made: &RemoteActivationResults, at: usize) -> ObjRef {
     ObjRef::from_bytes(made.interfaces[at].1.as_ref().unwrap()).unwrap()
 }
 
-/// Calls a method of an object, and returns the stub data behind ORPCTHAT.
+/// Calls a method of an object, and returns the stub data that follows ORPCTHAT.
 fn call(calls: &mut DirectCalls, ipid: GUID, opnum: u16, write: impl Fn(&mut Encoder<'_>)) -> (ByteOrder, Vec<u8>) {
     let stub = Encoder::encode(ByteOrder::Little, |to| {
         OrpcThis::new(GUID::from_u128(7)).write(to);

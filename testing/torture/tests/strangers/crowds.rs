@@ -92,7 +92,7 @@ fn strangers_keep_no_client_out(listening: &str, orders: &[&str], mut strangers:
             }
             strangers.go_on();
         }
-        // All strangers are one host, which may take three eighths of the descriptors.
+        // All strangers count as one host, and a host may take three eighths of the descriptors.
         let taken = server.open_files();
         assert!(taken < DESCRIPTORS as usize * 6 / 10, "{taken} descriptors");
         // A connection without a bind ends in seconds, and one with an unfinished call in half a

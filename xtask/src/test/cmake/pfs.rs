@@ -27,8 +27,8 @@ enum Client {
 }
 use Client::{Cpp, Shell};
 
-/// The commands in their order, and whether each succeeds. `$` stands for the folder that contains
-/// the tree.
+/// The commands in their order, and whether each succeeds. `$` is replaced by the folder that
+/// contains the tree.
 const COMMANDS: [(Client, &str, bool); 25] = [
     (Shell, "ls -l /", true),
     (Shell, "ls -l inner", true),

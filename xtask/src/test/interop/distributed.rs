@@ -68,7 +68,7 @@ pub(super) fn run() -> Outcome {
     }
     let capture = impacket(folder.path(), "none", &PINGS)?;
     finds(&capture, "oxid.opnum == 2 && dcerpc.pkt_type == 2", "answer to a ping")?;
-    // Here the service has to authenticate the pings, and passes them on to the server.
+    // In this run, the service has to authenticate the pings, and passes them on to the server.
     started(folder.path(), "privacy", &PINGS)?;
     in_java(folder.path())?;
     let (capture, server) = serve(folder.path())?;
@@ -91,8 +91,8 @@ fn command(folder: &Path, name: &str, server: &str, period: Option<&str>) -> (St
     (capture, words)
 }
 
-/// Tests with impacket's script, which starts the server itself: the server prints the number of
-/// its objects to its standard output, which the script reads. Returns the capture file.
+/// Tests with impacket's script. The script starts the server itself, because it reads the number
+/// of objects from the server's standard output. Returns the capture file.
 fn impacket(folder: &Path, level: &str, tests: &Tests) -> Outcome<String> {
     let (capture, client) = traced(folder, level, "interop-objects", tests);
     client.run()?;

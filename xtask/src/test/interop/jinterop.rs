@@ -11,8 +11,8 @@ use crate::temporary::Folder;
 use crate::tools;
 use std::path::{Path, PathBuf};
 
-/// The ping period in milliseconds. An object is collected after three periods without a ping. A
-/// busy machine must not stop the client for so long.
+/// The ping period in milliseconds. An object is collected after three periods without a ping. The
+/// period is so long that a busy machine does not stop the client for three periods.
 const PERIOD: &str = "2000";
 
 /// The filter that must not match. It leaves out VT_NULL, VT_CY and arrays of VARIANTs, because

@@ -42,7 +42,7 @@ fn widl(folder: &Path, name: &str, file: &str) -> Outcome {
     let include = ["", "widl"].map(|folder| format!("-I{}", source(folder)));
     let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(file)];
     let widl = Program::new(tools::WIDL, &[&include[0], &include[1]]).with(&words).folder(folder);
-    // widl's libraries contain the time of their creation, which is fixed here.
+    // widl writes the time of creation to its libraries. This variable fixes the time.
     widl.variable("WIDL_TIME_OVERRIDE", "0").run()
 }
 

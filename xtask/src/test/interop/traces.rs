@@ -116,7 +116,7 @@ pub(super) fn nothing(capture: &str, filter: &str) -> Outcome {
 }
 
 /// Counts the calls for which tshark finds a PDU of the type `kind` in certain presentation
-/// contexts. A stream and a call identifier make up a call.
+/// contexts. A stream and a call identifier together identify a call.
 fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usize> {
     let fields = ["tcp.stream", "dcerpc.cn_call_id", "dcerpc.pkt_type", "dcerpc.cn_ctx_id"];
     let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();

@@ -30,7 +30,7 @@ pub(super) fn run() -> Outcome {
     let outcome = library(folder.path())
         .and_then(|()| calls_by_wine(folder.path(), &client))
         .and_then(|()| calls_of_wine(folder.path(), &server));
-    // The wineserver serves only this prefix, and has to end with it.
+    // The wineserver serves only the prefix of these tests, so it is ended after the tests.
     let ended = in_prefix(Program::new("wineserver", &["-k"])).run();
     outcome.and(ended)
 }
