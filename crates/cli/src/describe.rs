@@ -106,7 +106,8 @@ impl Described {
         }
         let mut found: Vec<_> =
             performed.iter().filter_map(|one| Some((one.interface.as_deref()?, one.uuid))).collect();
-        // An interface that is performed for several objects appears once for each object.
+        // The server lists an interface once for each object UUID for which it performs the
+        // interface.
         found.dedup();
         match (interface, &found[..]) {
             (_, []) => {

@@ -162,7 +162,8 @@ mod tests {
         budget
     }
 
-    /// Returns the indices of the waits that poll long, among `waits` that all end in sleep.
+    /// Makes `waits` waits, all of which end in sleep. Returns the indices of the waits that may
+    /// poll [`SPIN_MAX`] times.
     fn long_polls(budget: &mut SpinBudget, waits: u32) -> Vec<u32> {
         let mut long = Vec::new();
         for wait in 0..waits {

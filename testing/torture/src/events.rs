@@ -133,8 +133,8 @@ pub(crate) fn announce(events: &Events, words: &[&str]) -> Answer {
     }
 }
 
-/// Posts a call to the sinks of this process's announcer. Returns the number of sinks that have
-/// lost a call because of this call.
+/// Posts a call to the sinks of this process's announcer. Returns the number of sinks whose queues
+/// dropped a posted call, for example because they were full.
 pub(crate) fn post(events: &Events, words: &[&str]) -> Answer {
     let value = number(words, 0)?;
     Ok(events.own()?.post(move |sink| sink.Announced(value)).to_string())

@@ -96,7 +96,8 @@ mod tests {
             |host: &str, endpoint| place_of(7, Some(&binding(ProtocolSequence::IpTcp, host, endpoint)), &server);
         let own = places_of(7, &listening, Some("10.0.0.1"), &far);
         assert!(own.contains(&dialled("server", "5000")) && !own.contains(&dialled("server", "5001")));
-        // The client was led to another host.
+        // The client has connected to 10.0.0.1, but the server was reached at 10.0.0.2: the server
+        // does not accept the client's place.
         assert!(!places_of(7, &listening, Some("10.0.0.2"), &far).contains(&dialled("server", "5000")));
         assert!(places_of(7, &listening, None, &far).is_empty());
         let near = Peer::Process { pid: 3, uid: 0, serial: 3 };

@@ -50,8 +50,8 @@ impl Kinds {
         kinds
     }
 
-    /// Returns the list of a type and the targets of the pointers that its values contain. The
-    /// targets of pointers within those targets are not in the list.
+    /// Returns a list that contains the type itself, and the targets of the pointers that lie in a
+    /// value of the type. The targets of pointers within those targets are not in the list.
     pub(crate) fn direct(model: &Model, ty: &Type) -> Self {
         let mut kinds = Self::of([ty.clone()]);
         let mut next = vec![ty];

@@ -164,7 +164,8 @@ pub enum Body<'a> {
         /// The seal, if the connection has a key.
         seal: Option<MoveSeal>,
     },
-    /// Acknowledges by the header, and by further words of the selective acknowledgement.
+    /// Only acknowledges packets. The header has the first word of the selective acknowledgement,
+    /// and this body has the further words.
     Ack {
         /// The words, of eight bytes each: see `Sack`.
         further: &'a [u8],

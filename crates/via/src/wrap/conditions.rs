@@ -144,7 +144,8 @@ const RATES: &[(&str, u64)] = &[("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("
 const SIZES: &[(&str, u64)] = &[("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
 
 impl Conditions {
-    /// The default number of bytes that wait for a wire with a rate.
+    /// The default of [`Self::queue`]: the maximum number of bytes that wait while a wire of
+    /// limited rate is busy.
     pub const QUEUE: u64 = 64 << 10;
     /// The maximum number of cuts.
     pub const CUTS_MAX: usize = 64;

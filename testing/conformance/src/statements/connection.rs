@@ -104,7 +104,7 @@ pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
 }
 
 /// 42. Disconnecting completes the posted descriptors of both ends as flushed, in order. The peer
-/// is told at once. Work that was complete before the disconnect is not lost.
+///     is told at once. Work that was complete before the disconnect is not lost.
 pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {

@@ -97,7 +97,7 @@ pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
 }
 
 /// 48. Many VIs on one completion queue all make progress. Although every VI always has work, none
-/// gets much less service than the others. `OBVIA_CONFORMANCE_VIS` sets the number of VIs.
+///     gets much less service than the others. `OBVIA_CONFORMANCE_VIS` sets the number of VIs.
 pub fn s48_many_vis_are_served_fairly(run: &Run) {
     const ROUNDS: usize = 12;
     let vis = wanted("OBVIA_CONFORMANCE_VIS").unwrap_or(64);

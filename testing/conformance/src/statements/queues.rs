@@ -260,7 +260,7 @@ fn gather_and_scatter(pair: &mut crate::ends::Pair, sends: usize, receives: usiz
 }
 
 /// 6. A send without bytes, with or without segments, consumes a receive descriptor, as every other
-/// send does.
+///    send does.
 pub fn s06_an_empty_send_consumes_a_receive(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);

@@ -35,8 +35,8 @@ impl Context<'_> {
     }
 }
 
-/// A function that returns the type that a parameter has in a generated function, such as the
-/// vtable's. `None` if the generated function does not have the parameter.
+/// A function that maps a parameter to its type in the signature of a generated function, such as a
+/// function of the vtable. `None` if the generated function does not have the parameter.
 pub(super) type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
 
 /// Returns the parameters of a function as `name: Type`, each after a comma.

@@ -247,7 +247,8 @@ fn member(model: &Model, field: &Field) -> Result<(), Refusal> {
     }
 }
 
-/// Checks that a type is supported in a place without further attributes.
+/// Checks that a type is supported in a place where no attribute gives a union's discriminant or a
+/// pointer's number of elements.
 fn contained(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         Type::Union(id) if model.unions[id.0].encapsulated.is_none() => Err(SWITCH),

@@ -106,8 +106,8 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Compares two methods of an interface. `is_described` says whether the methods are called by
-    /// name.
+    /// Compares two methods of an interface. `is_described` says whether clients can know the
+    /// methods by name, because the interface is `[dual]` or in a type library.
     fn method(&mut self, owner: &Interface, old: &'m Method, new: &'m Method, is_described: bool) {
         let (name, span) = (format!("`{}.{}`", owner.name, new.name), Some(new.span));
         if old.name != new.name {

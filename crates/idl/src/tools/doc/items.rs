@@ -356,7 +356,8 @@ impl Files {
                 self.list.push(SourceFile { path, page, is_named: false, items: Vec::new() });
                 self.list.len() - 1
             });
-            // The reference was asked for the first file of a compilation.
+            // The first file of a compilation is the file for which the user requested the
+            // reference.
             self.list[number].is_named |= std::mem::take(&mut named);
             numbers.insert(FileId(at as u16), number);
         }

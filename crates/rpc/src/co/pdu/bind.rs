@@ -148,7 +148,8 @@ pub struct BindNak {
     pub versions: Vec<(u8, u8)>,
 }
 
-/// The token of a unit that opens an association.
+/// The authentication token of a bind, an alter_context, or the answer to one, and the head of the
+/// trailer that holds it.
 pub(crate) type Token<'a> = Option<(TrailerHead, &'a [u8])>;
 
 /// Appends a unit with its token.

@@ -35,7 +35,8 @@ pub(super) const OPENING: u8 = 2;
 const KEPT_MAX: usize = 256;
 /// The maximum number of recently used handles whose regions the peer may open.
 const WANTED_MAX: usize = 16;
-/// The number of bytes copied between two reads of the table.
+/// The maximum number of bytes that are copied before the owner's table of registrations is checked
+/// again.
 const STRIDE: u64 = 256 << 10;
 
 /// Seals a region's file according to the peers' rights. Returns whether the region may be opened

@@ -338,7 +338,8 @@ impl SimLink {
         self.net.state().set_stage(self.wire, self.end, Stage::Busy);
     }
 
-    /// Detaches the end's user: the clock does not wait for the end, and its datagrams are kept.
+    /// Detaches the user of this end. The clock no longer waits for this end, and datagrams that
+    /// arrive here are kept for its next user.
     pub(super) fn detach(&self) {
         let mut state = self.net.state();
         state.set_stage(self.wire, self.end, Stage::Waiting);

@@ -102,8 +102,9 @@ impl FabricPort {
         RemoteRange { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
     }
 
-    /// Whether the handle is valid, and its contents do not rule out the RDMA. The peer's own check
-    /// decides, but not every provider reports that check's result when it closes a connection.
+    /// Whether the handle is valid, and its contents do not rule out the RDMA. The peer checks
+    /// every RDMA itself. This side checks, too, because some providers close the connection after
+    /// the peer's refusal without reporting the reason.
     fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
         let is_addressed = self.nic.capabilities.virtual_address != 0;
         handle::is_whole(remote.handle)

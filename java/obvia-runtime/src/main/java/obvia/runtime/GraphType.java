@@ -218,7 +218,7 @@ public abstract class GraphType {
         }
     }
 
-    /** A type of array elements that are slots. */
+    /** A type of array elements that are slots: each holds the offset of an object, or 0 for null. */
     private abstract static class Slot extends GraphType {
         final int pointer;
 

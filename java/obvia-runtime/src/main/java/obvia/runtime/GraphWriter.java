@@ -115,7 +115,8 @@ public final class GraphWriter extends GraphWords {
     }
 
     /**
-     * Writes the queued objects, with references in the arguments of a call.
+     * Writes the queued objects, then marshals the object references among them as arguments of a
+     * call. Returns the length of the frame.
      *
      * @param through the proxy that is called
      */

@@ -298,8 +298,9 @@ public final class Directory {
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
             made = Lock.Stat.of(socket);
-            // Processes that wait for the name watch the files. The lock file is therefore changed
-            // after the socket answers.
+            // A process that waits for a server of this name tries again whenever a file in the
+            // directory is created or written. The lock file is therefore written only now, when
+            // the socket answers.
             lock.mark();
             isDone = true;
             return new Name(listener, socket, made, lock);
