@@ -207,14 +207,16 @@ fn callers_with_short_deadlines_disconnect_no_sinks() {
     // running after the loop.
     for value in 1..=4 {
         caller.say(&format!("announce {value}"));
-        // The source stops at the caller's deadline, too, so its answer may still be in time.
+        // The source stops waiting for the hung sink at the caller's deadline. Just before it, the
+        // other sinks may still get the event, and the source's answer may still be in time.
         let answer = caller.line();
-        assert!(answer.contains("RPC_E_TIMEOUT") || answer.trim_end() == "ok 0", "{answer}");
+        assert!(answer.contains("RPC_E_TIMEOUT") || answer.starts_with("ok "), "{answer}");
     }
     assert_eq!(source.process.number("sinks"), 3);
     hung.kill();
     assert_eq!(source.process.number("announce 5"), 2);
-    assert_eq!(well.good("received"), "5 5");
+    let received = well.good("received");
+    assert_eq!(received.split(' ').filter(|value| *value == "5").count(), 2, "{received}");
 }
 
 /// A sink that fails with RPC_E_TIMEOUT has answered, so neither the sink nor its process counts as
