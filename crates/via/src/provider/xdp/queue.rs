@@ -34,9 +34,10 @@ const HEADROOM: usize = 256;
 const PLACES: [usize; 2] = [2048, 4096];
 /// The maximum number of frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
-/// The time for which a closed socket may still hold its queue. A child process between fork and
-/// exec has a copy of the socket, and may wait long for a processor.
-const LINGER: Duration = Duration::from_secs(2);
+/// The time for which a closed socket may still hold its queue. A thread of the kernel frees the
+/// queue, and a child process between fork and exec has a copy of the socket. Both may wait long
+/// for a processor.
+const LINGER: Duration = Duration::from_secs(10);
 /// The maximum number of calls that ask the kernel to go on sending: each call sends 32 frames.
 const KICKS: usize = 4;
 
@@ -471,7 +472,7 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
         if bound != Err(Errno::BUSY) || Instant::now() > end {
             break bound;
         }
-        std::thread::sleep(LINGER / 500);
+        std::thread::sleep(Duration::from_millis(4));
     };
     bound.map_err(|errno| match errno {
         Errno::INVAL => Refused::new("binding an AF_XDP socket: the interface has no such queue, or no support", errno),
