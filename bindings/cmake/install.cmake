@@ -20,6 +20,7 @@ configure_file(bindings/cmake/obvia.pc.in obvia.pc @ONLY)
 
 install(FILES
     crates/capi/include/obvia.h
+    crates/capi/include/obvia_automation.h
     crates/capi/include/obvia_events.h
     crates/capi/include/obvia_server.h
     crates/capi/include/obvia_stub.h

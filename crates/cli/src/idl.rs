@@ -93,8 +93,8 @@ struct Compile {
     /// Write nothing, only report errors and warnings
     #[arg(long)]
     check: bool,
-    /// Accept what other compilers accept, with a warning: unknown attributes, and interfaces that
-    /// cannot be called from other processes
+    /// Accept what other compilers accept, with a warning: unknown attributes, and interfaces and
+    /// methods that cannot be called from other processes
     #[arg(long)]
     permissive: bool,
     /// Write nothing, print the canonical text and the fingerprint of each interface

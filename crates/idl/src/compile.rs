@@ -3,6 +3,7 @@
 use crate::model::Model;
 use crate::model::automation;
 use crate::model::events;
+use crate::plan::keep_unsupported;
 use crate::resolve::side_file::merge;
 use crate::resolve::{Resolver, prelude};
 use crate::syntax::ast::{Item, ParsedFile};
@@ -149,8 +150,9 @@ impl Compiler {
     }
 
     /// Reports warnings instead of errors where other compilers accept a file. These are the errors
-    /// about unknown attributes, and about interfaces that other processes cannot call because of
-    /// their methods or their UUID.
+    /// about unknown attributes, about interfaces that other processes cannot call because of their
+    /// methods or their UUID, and about methods whose parameters cannot be passed. These methods
+    /// become `[local]`: only programs in the object's process can call them.
     #[must_use]
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;
@@ -556,7 +558,11 @@ impl Reading<'_> {
             }
         }
         resolver.finish(bytes);
-        let model = std::mem::take(&mut resolver.model);
+        let mut model = std::mem::take(&mut resolver.model);
+        model.permissive = self.compiler.permissive;
+        if model.permissive && self.diagnostics.iter().all(|found| !found.is_error()) {
+            self.diagnostics.extend(keep_unsupported(&mut model));
+        }
         for diagnostic in &mut self.diagnostics {
             diagnostic.span = diagnostic.span.map(|span| self.sources.use_of(span));
         }
@@ -565,7 +571,8 @@ impl Reading<'_> {
             self.diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Warning);
         if errors.is_empty() {
             let name = path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-            Ok(Compilation { model, sources: self.sources, warnings: first_of(warnings, "warnings"), name })
+            let warnings = first_of(warnings, "warnings");
+            Ok(Compilation { model, sources: self.sources, warnings, name })
         } else {
             Err(Failure::new(errors, self.sources))
         }

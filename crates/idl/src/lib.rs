@@ -205,6 +205,16 @@ fn contents(
     compilation: &mut Compilation,
     stem: &str,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>, Vec<Diagnostic>> {
+    if compilation.model.permissive {
+        let warnings = match language {
+            Language::Rust => emit::rust::permit(compilation),
+            Language::C => emit::c::permit(compilation),
+            Language::Java => emit::java::permit(compilation),
+            Language::Python | Language::TypeLibrary => Vec::new(),
+        };
+        compilation.warnings.extend(warnings);
+        compilation.warnings = first_of(std::mem::take(&mut compilation.warnings), "warnings");
+    }
     match language {
         Language::Rust => Ok(vec![(format!("{stem}.rs").into(), emit::rust::emit(compilation)?.into())]),
         Language::C => {

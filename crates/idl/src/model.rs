@@ -22,7 +22,7 @@ mod types;
 pub use base::Base;
 pub use declarations::{
     Arm, BitField, Const, Direction, Enum, Field, Interface, Method, Param, Returns, Struct, Transfer, Typedef, Union,
-    Varying,
+    Unpassed, Varying,
 };
 pub use dispatch::{About, Help, Kind, Member, Memory, Variant};
 pub use known::Known;

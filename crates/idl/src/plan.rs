@@ -8,6 +8,7 @@
 //! lead to them.
 
 mod blocks;
+mod here;
 mod kinds;
 mod layout;
 mod left_out;
@@ -19,10 +20,11 @@ mod types;
 mod unsupported;
 mod uses;
 
+pub(crate) use here::{keep_here, keep_unsupported};
 pub(crate) use kinds::Numbers;
 pub use kinds::{Kinds, kind_of, kinds, text_kind};
 pub use layout::{plan, plan_by_reference, plans};
-pub(crate) use left_out::LeftOut;
+pub(crate) use left_out::{LeftOut, Scope};
 pub(crate) use method::{ENDINGS, STATICS, STATICS_OF_FILES};
 pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_table_length};
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};

@@ -2,7 +2,7 @@
 //! and which back end refuses the construct.
 
 use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Method, Model, Object, PointerClass, Type, Value};
-use obvia_idl::{Compilation, Compiler, Severity, canonical, emit, plan};
+use obvia_idl::{Compilation, Compiler, canonical, emit, plan};
 use std::path::Path;
 
 pub(crate) fn check(text: &str) -> Compilation {
@@ -363,61 +363,6 @@ fn handles_have_further_names_and_functions_return_context_handles() {
         let failure = Compiler::new().check_text(Path::new("x.idl"), &format!("{text} struct S {{ {member}; }};"));
         let failure = failure.expect_err("a handle does not travel");
         assert!(failure.diagnostics.iter().any(|one| one.code == "stray-handle"), "{failure}");
-    }
-}
-
-#[test]
-fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_them_travel() {
-    let second = "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a31)] interface IOther : IUnknown { HRESULT M(); }";
-    for (code, declared) in [
-        ("not-hresult", format!("[object, {UUID}] interface IX : IUnknown {{ HRESULT A([in] long a); void B(); }}")),
-        (
-            "out-not-pointer",
-            format!("[object, {UUID}] interface IX : IUnknown {{ HRESULT A([in, out] IUnknown *a); }}"),
-        ),
-        ("no-uuid", "[object] interface IX : IUnknown { HRESULT A([in] long a); }".to_owned()),
-        (
-            "reserved-uuid",
-            "[object, uuid(00000000-0000-0000-0000-000000000000)] interface IX : IUnknown { HRESULT A(); }".to_owned(),
-        ),
-        (
-            "duplicate-uuid",
-            format!("{second} [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a31)] interface IX : IOther {{ }}"),
-        ),
-    ] {
-        let text = format!("import \"unknwn.idl\";\n{declared}");
-        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err(code);
-        assert!(failure.diagnostics.iter().any(|one| one.code == code && one.severity == Severity::Error), "{failure}");
-        let found = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text);
-        let found = found.unwrap_or_else(|failure| panic!("{failure}"));
-        let warnings: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
-        assert_eq!(warnings, [code], "{text}");
-        let one = found.model.interfaces.iter().find(|one| one.name == "IX").expect("declared");
-        assert!(one.local, "{text}");
-        emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
-        emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
-    }
-    // Interfaces that extend a local one are local, too.
-    let text = format!(
-        "import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ void A(); }}\n\
-         [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a32)] interface IY : IX {{ HRESULT B(); }}"
-    );
-    let found = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text);
-    let found = found.unwrap_or_else(|failure| panic!("{failure}"));
-    assert_eq!(found.warnings.iter().map(|one| one.code).collect::<Vec<_>>(), ["not-hresult", "left-out"]);
-    emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
-    emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
-    // Other errors remain errors, and the permitted errors in the same interface become warnings.
-    for (wrong, expected) in [
-        ("HRESULT A([in] long a[]);", "no-size"),
-        ("HRESULT A(); HRESULT A();", "duplicate-name"),
-        ("HRESULT A([in] Unknown u); void B();", "unknown-type"),
-        ("void A(); typedef Unknown Known;", "unknown-type"),
-    ] {
-        let text = format!("import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ {wrong} }}");
-        let failure = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text).expect_err(wrong);
-        let errors = failure.diagnostics.iter().filter(|one| one.severity == Severity::Error);
-        assert_eq!(errors.map(|one| one.code).collect::<Vec<_>>(), [expected], "{failure}");
     }
 }
 

@@ -16,6 +16,7 @@ mod lint;
 mod macros;
 mod meaning;
 mod ndr;
+mod permissive;
 mod preprocessor;
 mod refused;
 mod rust;

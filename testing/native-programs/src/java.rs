@@ -42,16 +42,27 @@ impl Classes {
     ///
     /// Panics on errors and warnings of the compiler, and without a JDK if `CI` is set.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
+        let compiler = Compiler::new();
+        let interfaces: Vec<_> = interfaces.iter().map(|interface| (&compiler, interface.clone())).collect();
+        Self::build_with(place, &interfaces, programs)
+    }
+
+    /// Compiles as [`Classes::build`] does, each interface by a compiler of its own.
+    ///
+    /// # Panics
+    ///
+    /// Panics as [`Classes::build`] does.
+    pub fn build_with(place: &Path, interfaces: &[(&Compiler, PathBuf)], programs: Option<&Path>) -> Option<Self> {
         let runtime = Runtime::build()?;
-        let beside = interfaces.iter().filter_map(|interface| interface.parent());
+        let beside = interfaces.iter().filter_map(|(_, interface)| interface.parent());
         let test = test();
         let files = [runtime.classes.as_path(), test.as_path()];
         let inputs: Vec<&Path> = beside.chain(programs).chain(files).collect();
         keep_fresh(place, &inputs, || {
             clear(place);
             let mut sources = programs.map(sources).unwrap_or_default();
-            for interface in interfaces {
-                let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
+            for (compiler, interface) in interfaces {
+                let compiled = compile_into(compiler, Language::Java, interface, &place.join("source"));
                 sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
             }
             compile(runtime.compiler(), place, sources);

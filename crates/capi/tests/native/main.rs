@@ -9,6 +9,7 @@ mod large;
 mod local;
 mod loops;
 mod meaning;
+mod permissive;
 mod program;
 mod races;
 mod random_calls;

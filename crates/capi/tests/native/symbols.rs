@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// The headers of programs, stubs and server loops.
-const HEADERS: [&str; 6] = ["obvia.h", "obvia_stub.h", "obvia_table.h", "obvia_server.h", "ocidl.h", "obvia_events.h"];
+const HEADERS: [&str; 7] =
+    ["obvia.h", "obvia_automation.h", "obvia_stub.h", "obvia_table.h", "obvia_server.h", "ocidl.h", "obvia_events.h"];
 
 /// Symbols, each with its kind and its name.
 type Symbols = BTreeSet<String>;

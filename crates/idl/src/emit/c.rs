@@ -33,8 +33,8 @@ pub use random_calls::random_calls;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Struct, Type, Union, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, plan, unsupported};
+use crate::model::{Field, InterfaceId, Method, Model, Object, Struct, Type, Union, Unpassed, all_arms};
+use crate::plan::{MethodPlan, ParamPlan, keep_here, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use imports::Imports;
@@ -69,7 +69,9 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let imports = Imports::of(compilation);
     let written = own.iter().filter(|id| !model.interfaces[id.0].imported);
     let mut refused: Vec<Diagnostic> = written.flat_map(|id| refuse(model, &imports.proxies, *id)).collect();
-    refused.extend(automation(model).into_iter().filter(|(_, imported)| !imported).map(|(error, _)| error));
+    if !model.permissive {
+        refused.extend(automation(model).into_iter().filter(|(_, imported)| !imported).map(|(error, _)| error));
+    }
     refused.extend(imports.refuse());
     refused.extend(imports.same_headers(stem));
     refused.extend(clashes::clashes(model));
@@ -81,6 +83,23 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
         stubs: stubs(compilation, stem, &own, &imports),
         projection: projection::header(compilation, stem, &own, &imports),
     })
+}
+
+/// Treats the methods that this back end does not support as `[local]`, for a permissive compiler.
+/// Returns warnings for these methods.
+pub(crate) fn permit(compilation: &mut Compilation) -> Vec<Diagnostic> {
+    let proxies = Proxies::of(compilation);
+    let model = &mut compilation.model;
+    // libobvia has no proxies for IDispatch.
+    for method in model.interfaces[..model.built_in.interfaces].iter_mut().flat_map(|found| &mut found.methods) {
+        (method.local, method.unpassed) = (true, Some(Unpassed::Here));
+    }
+    let refused = keep_here(model, |model, id, method| {
+        let is_remote = !model.interfaces[id.0].local && !method.local;
+        let of_base = || base_interface(model, &proxies, id, method).filter(|_| is_remote);
+        refuse_method(model, method).into_iter().next().or_else(of_base)
+    });
+    refused.unwrap_or_default()
 }
 
 /// Returns the file's own interfaces and the built-in ones that they extend, each after its base.
@@ -137,7 +156,7 @@ fn automation<'m>(model: &'m Model) -> Vec<(Diagnostic, bool)> {
 /// Returns errors for the parts of an interface that the back end does not support.
 fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
-    if found.dual {
+    if found.dual && !model.permissive {
         let text = format!("interface `{}` extends IDispatch, which the C back end does not support yet", found.name);
         let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
         return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
@@ -150,25 +169,32 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
     if !base_type.is_empty() {
         return base_type;
     }
-    let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
-    plans
-        .flat_map(|plan| {
-            // A local method's parameters are not passed to other processes, so parameters of every
-            // type can be declared, except for Automation types.
-            let is_unknown =
-                |param: &ParamPlan<'_>| param.param.memory.is_some() || is_automation(model, &param.param.ty);
-            let params = plan.params.iter().filter(|param| !plan.method.local || is_unknown(param));
-            params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
-        })
-        .collect()
+    model.all_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
+}
+
+/// Returns errors for the parameters of a method that the back end does not support.
+fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {
+    let plan = plan(model, method);
+    // A local method's parameters are not passed to other processes, so parameters of every type
+    // can be declared, except for Automation types. A permissive compiler declares these, too.
+    let is_unknown = |param: &ParamPlan<'_>| match plan.method.unpassed {
+        None => param.param.memory.is_some() || is_automation(model, &param.param.ty),
+        Some(_) => param.param.memory.is_none() && types::is_opaque(model, &param.param.ty),
+    };
+    let params = plan.params.iter().filter(|param| !plan.method.local || is_unknown(param));
+    params.filter_map(|param| refuse_parameter(model, &plan, param)).collect()
 }
 
 /// Returns errors for the methods that pass objects of built-in interfaces that have no proxies.
 /// Methods of `[local]` interfaces need no proxies.
 fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
     let methods = if model.interfaces[id.0].local { Vec::new() } else { model.remote_methods(id) };
-    let params = methods.into_iter().flat_map(|method| method.params.iter().map(move |param| (method, param)));
-    let refusal = |(method, param): (&Method, &Param)| {
+    methods.into_iter().filter_map(|method| base_interface(model, proxies, id, method)).collect()
+}
+
+/// Returns the first error of [`base_interfaces`] for a method of interface `id`.
+fn base_interface(model: &Model, proxies: &Proxies, id: InterfaceId, method: &Method) -> Option<Diagnostic> {
+    method.params.iter().find_map(|param| {
         let found = model.reachable(&param.ty).find_map(|ty| match ty {
             Type::Interface(Object::Known(other)) if !proxies.has(model, id, *other) => {
                 Some(&model.interfaces[other.0])
@@ -184,12 +210,17 @@ fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Dia
         );
         let help = "declare the interface in a file of its own, which is compiled for C, too";
         Some(Diagnostic::error("not-yet", param.span, text).help(help))
-    };
-    params.filter_map(refusal).collect()
+    })
+}
+
+/// Whether a parameter's type is an Automation type or leads to one. Only a permissive compiler
+/// declares structures with such types.
+fn is_automated(model: &Model, ty: &Type) -> bool {
+    is_automation(model, ty) || model.permissive && model.reachable(ty).any(|ty| is_automation(model, ty))
 }
 
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let what = if param.param.memory.is_some() || is_automation(model, &param.param.ty) {
+    let what = if param.param.memory.is_some() || is_automated(model, &param.param.ty) {
         "one of Automation's types"
     } else if exceeds_values(model, plan, param) {
         "a structure beyond the 64 KiB that C passes on the stack in one call"

@@ -25,8 +25,8 @@ pub use names::is_package;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId, all_arms};
-use crate::plan::{Kinds, LeftOut, is_plain, kinds};
+use crate::model::{EnumId, InterfaceId, Method, Model, StructId, Type, UnionId, all_arms};
+use crate::plan::{Kinds, LeftOut, Scope, is_plain, keep_here, kinds};
 use crate::text::writer::Writer;
 use names::Types;
 use std::collections::{BTreeSet, HashSet};
@@ -96,14 +96,31 @@ const IMPORTS: [&str; 31] = [
     "obvia.runtime.Reference",
 ];
 
-/// Returns the Java source for a file's declarations. `stem` is the file's name without its
-/// extension. The package's name is `package`, or else is derived from `stem`.
-///
-/// # Errors
-///
-/// The unsupported parts of the file's own interfaces, each with the reason.
-pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
-    let model = &compilation.model;
+/// Treats the methods that this back end does not support as `[local]`, for a permissive compiler.
+/// Returns warnings for these methods.
+pub(crate) fn permit(compilation: &mut Compilation) -> Vec<Diagnostic> {
+    let model = &mut compilation.model;
+    let refused = keep_here(model, |model, _, method| refusal::refuse_first(model, method));
+    let mut warnings = refused.unwrap_or_default();
+    loop {
+        let omitted = written(model).omitted;
+        let is_remote = |method: &Method| !method.local;
+        match keep_here(model, |model, _, method| omitted.error(model, method).filter(|_| is_remote(method))) {
+            Some(found) => warnings.extend(found),
+            None => return warnings,
+        }
+    }
+}
+
+/// The interfaces that have classes, and the declarations that are omitted.
+struct Written {
+    remote: Vec<InterfaceId>,
+    omitted: LeftOut,
+    warnings: Vec<Diagnostic>,
+    refused: Vec<Diagnostic>,
+}
+
+fn written(model: &Model) -> Written {
     let own = |id: &InterfaceId| !model.is_built_in(*id) && model.interfaces[id.0].bare.is_none();
     let all: Vec<InterfaceId> = (0..model.interfaces.len()).map(InterfaceId).filter(own).collect();
     let (mut remote, mut warnings, mut refused, mut unsupported) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -116,14 +133,33 @@ pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Res
         match found.first() {
             None => remote.push(id),
             // Imported interfaces are compiled with their own file, which reports the errors.
-            Some(first) if model.interfaces[id.0].imported => unsupported.push((id, first.message.clone())),
+            Some(first) if model.interfaces[id.0].imported || model.permissive => {
+                unsupported.push((id, first.message.clone()));
+            }
             Some(_) => refused.extend(found),
         }
     }
-    let omitted = LeftOut::new(model, unsupported, false);
+    let scope = if model.permissive { Scope::All } else { Scope::Imported };
+    let omitted = LeftOut::new(model, unsupported, false, scope);
     remote.retain(|id| !omitted.has(*id));
-    let is_supported = |ty: &Type| refusal::members(model, ty).is_none();
-    refused.extend(omitted.errors(model, &remote.iter().copied().collect(), is_supported));
+    if model.permissive {
+        warnings.extend(omitted.warnings(model));
+    } else {
+        let is_supported = |ty: &Type| refusal::members(model, ty).is_none();
+        refused.extend(omitted.errors(model, &remote.iter().copied().collect(), is_supported));
+    }
+    Written { remote, omitted, warnings, refused }
+}
+
+/// Returns the Java source for a file's declarations. `stem` is the file's name without its
+/// extension. The package's name is `package`, or else is derived from `stem`.
+///
+/// # Errors
+///
+/// The unsupported parts of the file's own interfaces, each with the reason.
+pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
+    let model = &compilation.model;
+    let Written { remote, omitted, warnings, refused } = written(model);
     if !refused.is_empty() {
         return Err(refused);
     }

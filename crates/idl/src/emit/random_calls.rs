@@ -60,14 +60,18 @@ pub(super) enum FieldKind {
 
 /// Returns the file's interfaces that test programs call, with their methods, inherited ones
 /// included. The methods of IDispatch are left out, since no object implements them itself.
-pub(super) fn tested_methods(model: &Model) -> Vec<(InterfaceId, Vec<TestedMethod<'_>>)> {
+/// `is_tested` says whether a language has the code of an interface and of its objects.
+pub(super) fn tested_methods(
+    model: &Model,
+    is_tested: impl Fn(InterfaceId) -> bool,
+) -> Vec<(InterfaceId, Vec<TestedMethod<'_>>)> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
     let methods = |id| {
         let methods = model.declared_lineage(id).into_iter().flat_map(|id| &model.interfaces[id.0].methods);
         methods.map(|method| tested_method(model, plan(model, method))).collect()
     };
-    own.map(|id| (id, methods(id))).collect()
+    own.filter(|id| is_tested(*id)).map(|id| (id, methods(id))).collect()
 }
 
 /// Returns the name of a parameter's value, as an argument or as a result.

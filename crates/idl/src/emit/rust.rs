@@ -31,7 +31,7 @@ pub use random_calls::random_calls;
 use crate::compile::Compilation;
 use crate::model::canonical;
 use crate::model::{InterfaceId, Model};
-use crate::plan::LeftOut;
+use crate::plan::{LeftOut, Scope, keep_here};
 use crate::text::writer::Writer;
 use std::collections::HashSet;
 
@@ -86,7 +86,10 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     types::constants(&mut out, model);
     types::enumerations(&mut out, model);
     types::structures(&mut out, model);
-    let left_out = left_out(model)?;
+    let (left_out, refused) = left_out(model);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     structures::structures(&mut out, model, &left_out);
     for (name, why) in left_out.reasons(model) {
         out.line(format!("// `{name}` is left out: {why}."));
@@ -116,12 +119,29 @@ fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
     (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId)
 }
 
-/// Returns the declarations that this back end leaves out.
-///
-/// # Errors
-///
-/// Unsupported parts of the file's own interfaces, and uses of declarations that are left out.
-fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
+/// Treats the methods that this back end does not support as `[local]`, for a permissive compiler.
+/// Returns warnings for these methods, and for the declarations that [`emit`] will leave out.
+pub(crate) fn permit(compilation: &mut Compilation) -> Vec<crate::Diagnostic> {
+    let model = &mut compilation.model;
+    let refused = keep_here(model, |model, _, method| interface::refusal(model, method));
+    let mut warnings = refused.unwrap_or_default();
+    loop {
+        let (left_out, _) = left_out(model);
+        match keep_here(model, |model, _, method| left_out.error(model, method)) {
+            Some(found) => warnings.extend(found),
+            None => {
+                warnings.extend(left_out.warnings(model));
+                return warnings;
+            }
+        }
+    }
+}
+
+/// Returns the declarations that this back end leaves out, and errors: for unsupported parts of the
+/// file's own interfaces, and for uses of declarations that are left out. For a permissive compiler
+/// there are no errors.
+fn left_out(model: &Model) -> (LeftOut, Vec<crate::Diagnostic>) {
+    let scope = if model.permissive { Scope::All } else { Scope::Imported };
     let (mut left_out, mut refused, mut own) = (Vec::new(), Vec::new(), HashSet::new());
     for id in compiled(model) {
         let interface = &model.interfaces[id.0];
@@ -131,14 +151,16 @@ fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
         }
         let found = interface::refusals(model, id);
         match found.first() {
-            Some(first) if interface.imported => left_out.push((id, first.message.clone())),
+            Some(first) if interface.imported || scope == Scope::All => left_out.push((id, first.message.clone())),
             Some(_) => refused.extend(found),
             None => _ = own.insert(id),
         }
     }
-    let left_out = LeftOut::new(model, left_out, true);
-    refused.extend(left_out.errors(model, &own, |_| true));
-    if refused.is_empty() { Ok(left_out) } else { Err(refused) }
+    let left_out = LeftOut::new(model, left_out, true, scope);
+    if scope == Scope::Imported {
+        refused.extend(left_out.errors(model, &own, |_| true));
+    }
+    (left_out, refused)
 }
 
 /// Writes the code that registers the interfaces of the file and of its imported files when the

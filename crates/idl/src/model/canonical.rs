@@ -248,7 +248,7 @@ impl Printer<'_> {
 
     /// Whether a method's parameters are part of the text.
     fn is_whole(&self, interface: &Interface, method: &Method) -> bool {
-        self.for_one_process || interface.local || !method.local
+        self.for_one_process || interface.local || method.is_seen_elsewhere()
     }
 
     fn interface(&self, out: &mut String, id: InterfaceId) {

@@ -301,17 +301,37 @@ impl Interface {
     }
 }
 
+/// The reason why a permissive compiler treats a method as `[local]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unpassed {
+    /// The compiler cannot pass the method's parameters in any language. To other processes, the
+    /// method is a `[local]` method.
+    Anywhere,
+    /// The back end cannot pass the method's parameters, but other back ends may. So fingerprints
+    /// and type numbers are those of the method that other languages pass.
+    Here,
+    /// The method is declared `[local]`, and only raw pointers can express its parameters.
+    Declared,
+}
+
 impl Method {
-    /// Whether the method returns its declared result instead of an HRESULT. Only `[local]` methods
-    /// do.
+    /// Whether the method returns its declared result instead of an HRESULT. Only methods that are
+    /// declared `[local]` do.
     pub fn returns_directly(&self) -> bool {
-        self.local && self.returns != Returns::Hresult
+        let is_declared_local = self.local && matches!(self.unpassed, None | Some(Unpassed::Declared));
+        is_declared_local && self.returns != Returns::Hresult
+    }
+
+    /// Whether the method's parameters are part of the interface that other processes see. They
+    /// are, if a program in another language can pass them.
+    pub(crate) fn is_seen_elsewhere(&self) -> bool {
+        !self.local || self.unpassed == Some(Unpassed::Here)
     }
 
     /// Returns the type of the value that the method returns directly. `None` for no value.
     pub fn direct_result(&self) -> Option<&Type> {
         match (self.params.last().map(|param| &param.ty), self.returns) {
-            (Some(Type::Pointer(pointer)), Returns::Value) if self.local => Some(&pointer.to),
+            (Some(Type::Pointer(pointer)), Returns::Value) if self.returns_directly() => Some(&pointer.to),
             _ => None,
         }
     }
@@ -339,6 +359,9 @@ pub struct Method {
     pub member: Member,
     /// Whether the method is called within one process only.
     pub local: bool,
+    /// The reason why a permissive compiler treats the method as `[local]`. Its pointers are raw
+    /// pointers then. `None` for all other methods.
+    pub unpassed: Option<Unpassed>,
     /// The method that other processes call in place of this method: `[call_as]`.
     pub travels_as: Option<Box<Self>>,
     /// The method's parameters.

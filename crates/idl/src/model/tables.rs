@@ -45,6 +45,8 @@ pub struct Model {
     /// The built-in file of base types. The used declarations of this file are in the same tables
     /// as the declarations of imported files. `None` if no file needs the built-in file.
     pub prelude: Option<FileId>,
+    /// Whether back ends leave out what they do not support, instead of refusing the file.
+    pub permissive: bool,
     /// Facts that back ends have computed about the types.
     pub known: Known,
 }

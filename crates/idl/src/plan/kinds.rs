@@ -26,7 +26,7 @@ pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
 /// numbers. `[local]` methods have no frames.
 pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
     let mut kinds = Kinds::default();
-    for param in methods.iter().filter(|method| !method.local).flat_map(|method| &method.params) {
+    for param in methods.iter().filter(|method| method.is_seen_elsewhere()).flat_map(|method| &method.params) {
         kinds.add(model, in_place(model, param));
     }
     kinds.list

@@ -23,7 +23,8 @@ pub fn plan(model: &Model, id: InterfaceId) -> Option<Plan> {
 /// Returns the words of an interface's plan: see `obvia_ndr::ndr`.
 pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
     let methods = model.remote_methods(id);
-    let kinds = kinds(model, &methods);
+    // The type numbers are those of the interface's frames.
+    let kinds = kinds(model, &model.all_methods(id));
     let mut types =
         Types { model, kinds: Numbers::of(&kinds), known: HashMap::new(), closed: HashMap::new(), words: Vec::new() };
     let of_kinds: Vec<i64> = kinds.iter().map(|ty| types.add(ty, About::default(), NOWHERE)).collect();

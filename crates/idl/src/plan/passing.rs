@@ -63,9 +63,22 @@ pub(crate) fn passing(model: &Model, param: &Param) -> Passing {
 /// parameter could be their count. A GUID that is the IID of an object is always one value.
 ///
 /// An array is a raw pointer if its size or length is read through a pointer, as in `size_is(*n)`.
+///
+/// If a permissive compiler treats the method as `[local]`, every pointer is a raw pointer.
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
-    let Type::Pointer(pointer) = &param.ty else { return None };
+    if method.unpassed.is_some() && param.memory.is_some() {
+        // A type that the model does not describe is a pointer. All others keep their form.
+        return param.unsupported.is_some().then_some(Passing::Raw(Type::Void));
+    }
+    let pointer = match &param.ty {
+        Type::Pointer(pointer) => pointer,
+        Type::Interface(_) if method.unpassed.is_some() => return Some(Passing::Raw(Type::Void)),
+        _ => return None,
+    };
     let raw = Passing::Raw(pointer.to.clone());
+    if method.unpassed.is_some() {
+        return Some(raw);
+    }
     if method.direct_result().is_some_and(|result| std::ptr::eq(result, &raw const pointer.to)) {
         return Some(raw);
     }

@@ -34,34 +34,39 @@ fn unsupported_by(model: &Model, id: InterfaceId, who: &str, writes_local: bool)
         return vec![error.help(format!("declare `{name}` [local], too, or let it extend another interface"))];
     }
     let methods = model.all_methods(id).into_iter();
-    let reasons = methods.filter_map(|method| {
-        let reason = match method.local {
-            true if found.local => local_reason(model, method),
-            true if writes_local => mixed_reason(model, found, method),
-            true => None,
-            false => reason(model, method),
-        };
-        Some((method, reason?))
-    });
-    reasons
-        .map(|(method, Reason { span, what, bare })| {
-            let name = &method.name;
-            let text = match bare {
-                Some(_) => format!("method `{name}` cannot be passed by {who} yet: {what}"),
-                None => format!("method `{name}` {what}, which {who} does not support yet"),
-            };
-            let error = Diagnostic::error("not-yet", span, text);
-            match bare.map(|id| &model.interfaces[id.0]) {
-                Some(bare) => error.related(bare.span, "this interface").help(format!(
-                    "declare `{}` with a UUID and a base; if no other process calls the method, declare its interface [local]",
-                    bare.name
-                )),
-                None => error.help(
-                    "if no other process calls the interface, declare it [local]; else declare one without this method",
-                ),
-            }
-        })
-        .collect()
+    methods.filter_map(|method| of_method(model, found, method, who, writes_local)).collect()
+}
+
+/// Returns the error for a method of an interface, in the form of [`unsupported_by`]. `None` if the
+/// method can be called.
+pub(super) fn of_method(
+    model: &Model,
+    interface: &Interface,
+    method: &Method,
+    who: &str,
+    writes_local: bool,
+) -> Option<Diagnostic> {
+    let Reason { span, what, bare } = match method.local {
+        true if method.unpassed.is_some() => None,
+        true if interface.local => local_reason(model, method),
+        true if writes_local => mixed_reason(model, interface, method),
+        true => None,
+        false => reason(model, method),
+    }?;
+    let name = &method.name;
+    let text = match bare {
+        Some(_) => format!("method `{name}` cannot be passed by {who} yet: {what}"),
+        None => format!("method `{name}` {what}, which {who} does not support yet"),
+    };
+    let error = Diagnostic::error("not-yet", span, text);
+    Some(match bare.map(|id| &model.interfaces[id.0]) {
+        Some(bare) => error.related(bare.span, "this interface").help(format!(
+            "declare `{}` with a UUID and a base; if no other process calls the method, declare its interface [local]",
+            bare.name
+        )),
+        None => error
+            .help("compile with --permissive to keep the method within its process, declare the interface [local], or leave the method out"),
+    })
 }
 
 /// The reason why a method is refused.

@@ -423,8 +423,7 @@ impl Resolver<'_> {
             self.refuse_results(oneway, method, has_result, &params);
         }
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
-        let member = self.member(method);
-        let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
+        let (opnum, member, doc, span) = (opnum as u16, self.member(method), method.doc.clone(), method.name.span);
         Some(Method {
             name,
             code: String::new(),
@@ -435,6 +434,7 @@ impl Resolver<'_> {
             idempotent,
             member,
             local,
+            unpassed: None,
             travels_as: None,
             params,
             doc,

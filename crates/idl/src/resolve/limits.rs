@@ -128,8 +128,10 @@ impl Resolver<'_> {
         for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
             // A parameter with a reason in `unsupported` is refused for that reason.
             for param in method.params.iter().filter(|param| param.unsupported.is_none()) {
-                let leads = if method.local { &param.ty } else { model.innermost(&param.ty) };
-                let is_wrong = |found: &&Opaque| !method.local || found.of == *leads && found.why == Opaque::UNDECLARED;
+                // A permissive compiler treats other methods with such parameters as [local], too.
+                let is_here = method.local || self.permissive;
+                let leads = if is_here { &param.ty } else { model.innermost(&param.ty) };
+                let is_wrong = |found: &&Opaque| !is_here || found.of == *leads && found.why == Opaque::UNDECLARED;
                 let Some(found) = opaque.get(leads).filter(is_wrong) else { continue };
                 let name = match &found.of {
                     Type::Union(id) => &model.unions[id.0].name,

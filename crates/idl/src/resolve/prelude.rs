@@ -75,6 +75,12 @@ pub(super) fn names(item: &Item) -> Vec<String> {
     }
 }
 
+/// Whether the prelude declares a type of this name.
+pub(crate) fn declares(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| types_of("prelude.idl", TEXT).into_iter().collect());
+    NAMES.contains(name)
+}
+
 /// Returns the place of a declaration's first name. `None` for a declaration without names.
 pub(super) fn place(item: &Item) -> Option<Span> {
     Some(match item {

@@ -1,8 +1,8 @@
 //! `NAME.h`: a file's declarations, for programs in C and in C++.
 
-use super::names::{distinct, interface as name_of, method as method_name, object, signature, type_ident};
+use super::names::{distinct, interface as name_of, method as method_name, object, of_dispatch, signature, type_ident};
 use super::suffix::{INFORMATION, VTABLE};
-use super::types::once;
+use super::types::{guarded, once};
 use super::{Imports, structures, types};
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Method, Model, Object, stem};
@@ -15,7 +15,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     let mut out = Writer::default();
     super::made_from(&mut out, compilation);
     guard(&mut out, stem, "H");
-    out.line("#include \"obvia.h\"");
+    out.line(if has_automation(model) { "#include \"obvia_automation.h\"" } else { "#include \"obvia.h\"" });
     for stem in imports.included() {
         out.line(format!("#include \"{stem}.h\""));
     }
@@ -49,6 +49,12 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     out.finish()
 }
 
+/// Whether the header needs Automation's types.
+fn has_automation(model: &Model) -> bool {
+    let mut params = model.interfaces.iter().flat_map(|found| &found.methods).flat_map(|method| &method.params);
+    model.permissive && (model.built_in.interfaces > 0 || params.any(|param| param.memory.is_some()))
+}
+
 /// Begins the include guard. The last `#endif` ends it. Different stems have different guards. To
 /// this end, small letters become capitals, capitals become small letters, and a character that a
 /// name cannot have is replaced by its code point.
@@ -69,15 +75,19 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
 fn interface(out: &mut Writer, model: &Model, id: InterfaceId, imports: &Imports<'_>) {
     let found = &model.interfaces[id.0];
     let name = type_ident(&found.name);
-    once(out, model, &found.name, found.span, |out| {
-        out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
-        abstract_struct(out, model, found);
-        out.unindented("#else");
-        vtable(out, model, id);
-        macros(out, model, id);
-        out.unindented("#endif");
-        out.line(format!("extern const IID IID_{name};"));
+    // obvia_automation.h declares IDispatch, and so do IDL files of Windows.
+    let is_dispatch = model.extends_dispatch(id) && found.base.is_none();
+    guarded(out, &found.name, is_dispatch, |out| {
+        once(out, model, &found.name, found.span, |out| {
+            out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
+            abstract_struct(out, model, found);
+            out.unindented("#else");
+            vtable(out, model, id);
+            macros(out, model, id);
+            out.unindented("#endif");
+        });
     });
+    out.line(format!("extern const IID IID_{name};"));
     if imports.proxies.are_made(model, id) {
         let information = format!("{name}{INFORMATION}");
         once(out, model, &information, found.span, |out| {
@@ -97,7 +107,9 @@ fn base(model: &Model, found: &Interface) -> String {
 /// base.
 fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     let name = type_ident(&found.name);
-    let base = base(model, found);
+    // libobvia's headers do not describe IDispatch.
+    let base =
+        if found.base.is_some_and(|base| model.is_built_in(base)) { "IUnknown".to_owned() } else { base(model, found) };
     out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
     out.line("extern \"C++\" {");
     out.line(format!("template <> struct obvia_interface_of<{name}> {{"));
@@ -158,13 +170,16 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
     call("AddRef", &[]);
     call("Release", &[]);
     for method in model.all_methods(id) {
-        call(&method_name(&method.code), &macro_parameters(method));
+        call(&method_name(&method.code), &macro_parameters(model, method));
     }
 }
 
 /// Returns names for the parameters of a method's macro. The names differ from all other names in
 /// the macro's text.
-fn macro_parameters(method: &Method) -> Vec<String> {
+fn macro_parameters(model: &Model, method: &Method) -> Vec<String> {
+    if let Some(known) = of_dispatch(model, method) {
+        return known.iter().map(|(_, name)| (*name).to_owned()).collect();
+    }
     let name = method_name(&method.code);
     let own = |param: &str| distinct(param, |used| ["self", "lpVtbl", stem(&name)].contains(&used));
     let count = method.params.len() - usize::from(method.direct_result().is_some());

@@ -50,7 +50,8 @@ impl<'m> Imports<'m> {
         });
         let errors = imported.flat_map(|id| refuse(model, &proxies, id).into_iter().map(move |error| (id, error)));
         let errors = errors.map(|(id, error)| (model.interfaces[id.0].span, error));
-        let automation = automation(model).into_iter().filter(|(_, imported)| *imported).map(|(error, _)| error);
+        let automation = if model.permissive { Vec::new() } else { automation(model) };
+        let automation = automation.into_iter().filter(|(_, imported)| *imported).map(|(error, _)| error);
         let errors = errors.chain(automation.filter_map(|error| Some((error.span?, error))));
         let mut refused: HashMap<FileId, Diagnostic> = HashMap::new();
         for (span, error) in errors.filter(|(span, _)| is_on_disk(*span)) {

@@ -170,7 +170,8 @@ fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
-    let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}{INFORMATION}", name_of(model, base)));
+    let base = found.base.filter(|base| !model.is_built_in(*base));
+    let base = base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}{INFORMATION}", name_of(model, base)));
     if !found.endpoints.is_empty() {
         let texts: String = found.endpoints.iter().map(|text| format!("{}, ", quoted(text))).collect();
         out.line(format!("static const char *const {name}{ENDPOINTS}[] = {{{texts}NULL}};"));

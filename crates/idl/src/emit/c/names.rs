@@ -3,7 +3,10 @@
 use super::library::{LIBRARY, name_of_method};
 use super::macros::is_macro;
 use crate::emit::Words;
-use crate::model::{self, Base, CDeclared, CNames, InterfaceId, Model, Object, Param, Type, Union, all_arms};
+use crate::model::{
+    self, Base, CDeclared, CNames, Direction, InterfaceId, Memory, Method, Model, Object, Param, StructId, Type, Union,
+    all_arms,
+};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 /// The keywords of C11 and C++20, and the macros and types of the standard headers that generated
@@ -194,12 +197,49 @@ pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
     match ty {
         Type::Base(one) => plain(base(*one)),
         Type::Enum(id) => plain(&used(model, "enum", &model.enums[id.0].name)),
+        Type::Struct(id) if has_automation_name(model, *id) => plain(automation(&model.structs[id.0].name)),
+        Type::Union(id) if id.0 < model.built_in.unions => plain("void"),
         Type::Struct(id) => plain(&used(model, "struct", &model.structs[id.0].name)),
         Type::Union(id) => plain(&used(model, union_keyword(&model.unions[id.0]), &model.unions[id.0].name)),
         Type::Void => plain("void"),
         Type::Fixed(element, count) => declare(model, element, &format!("{name}[{count}]")),
         Type::Pointer(pointer) => pointer_to(model, &pointer.to, name),
         Type::Interface(what) => format!("{} *{name}", object(model, what)),
+    }
+}
+
+/// Whether `obvia_automation.h` declares a structure, or the structure exists only on the wire.
+pub(super) fn has_automation_name(model: &Model, id: StructId) -> bool {
+    let found = &model.structs[id.0];
+    id.0 < model.built_in.structs
+        || model.is_prelude(found.span) && ["DISPPARAMS", "EXCEPINFO"].contains(&found.name.as_str())
+}
+
+/// Returns the name that `obvia_automation.h` has for a structure. Structures that exist only on
+/// the wire have no name.
+fn automation(name: &str) -> &'static str {
+    match name {
+        "CURRENCY" => "obvia_currency",
+        "DECIMAL" => "obvia_decimal",
+        "SAFEARRAYBOUND" => "obvia_safearray_bound",
+        "DISPPARAMS" => "obvia_dispparams",
+        "EXCEPINFO" => "obvia_excepinfo",
+        _ => "void",
+    }
+}
+
+/// Returns the declaration of a parameter that has an Automation type in memory.
+fn automation_parameter(memory: Memory, param: &Param, name: &str) -> String {
+    let ty = match memory {
+        Memory::Bstr => "obvia_bstr ",
+        Memory::Variant => "obvia_variant ",
+        Memory::SafeArray(_) => "obvia_safearray *",
+    };
+    match param.direction {
+        _ if param.unsupported.is_some() => format!("void *{name}"),
+        Direction::In if memory.is_by_value(param) => format!("{ty}{name}"),
+        Direction::In => format!("const {ty}*{name}"),
+        _ => format!("{ty}*{name}"),
     }
 }
 
@@ -237,6 +277,9 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
 /// const. Arrays of arrays are an exception, because C does not convert a pointer to an array into
 /// a pointer to a const array.
 pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
+    if let Some(memory) = plan.param.memory {
+        return automation_parameter(memory, plan.param, name);
+    }
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
         Passing::Value(ty) => declare(model, ty, name),
@@ -254,6 +297,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         }
         // The attributes do not say whether the target of the inner pointer is constant.
         Passing::Raw(ty @ (Type::Pointer(_) | Type::Interface(_))) => pointer_to(model, ty, name),
+        Passing::Raw(_) if matches!(plan.param.ty, Type::Interface(_)) => declare(model, &plan.param.ty, name),
         Passing::Raw(ty) => format!("{constant}{}", pointer_to(model, ty, name)),
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
         Passing::Graph => {
@@ -287,7 +331,52 @@ pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -
 /// Returns the declaration of a method or of a pointer to it: its result, `name`, and the
 /// parameters after `first`.
 pub(super) fn signature(model: &Model, plan: &MethodPlan<'_>, name: &str, first: &str) -> String {
-    let params = plan.in_vtable().iter().map(|param| parameter(model, param, &declared(&param.param.code)));
+    named_signature(model, plan, name, first, declared)
+}
+
+/// Returns the parameters of a method of IDispatch in memory, each with its declaration and its
+/// name. The model has the form that travels, which differs. `None` for other methods.
+pub(super) fn of_dispatch(model: &Model, method: &Method) -> Option<&'static [(&'static str, &'static str)]> {
+    let mut built_in = model.interfaces[..model.built_in.interfaces].iter().flat_map(|found| &found.methods);
+    if !built_in.any(|known| std::ptr::eq(known, method)) {
+        return None;
+    }
+    Some(match method.name.as_str() {
+        "GetTypeInfoCount" => &[("uint32_t *count", "count")],
+        "GetTypeInfo" => &[("uint32_t at", "at"), ("uint32_t lcid", "lcid"), ("IUnknown **info", "info")],
+        "GetIDsOfNames" => &[
+            ("const GUID *iid", "iid"),
+            ("obvia_wchar **names", "names"),
+            ("uint32_t count", "count"),
+            ("uint32_t lcid", "lcid"),
+            ("int32_t *ids", "ids"),
+        ],
+        _ => &[
+            ("int32_t id", "id"),
+            ("const GUID *iid", "iid"),
+            ("uint32_t lcid", "lcid"),
+            ("uint16_t flags", "flags"),
+            ("obvia_dispparams *params", "params"),
+            ("obvia_variant *result", "result"),
+            ("obvia_excepinfo *exception", "exception"),
+            ("uint32_t *wrong", "wrong"),
+        ],
+    })
+}
+
+/// Returns a declaration as [`signature`] does. [`declared`] or [`binding`] gives the parameters'
+/// names.
+pub(super) fn named_signature(
+    model: &Model,
+    plan: &MethodPlan<'_>,
+    name: &str,
+    first: &str,
+    named: fn(&str) -> String,
+) -> String {
+    let params: Vec<String> = match of_dispatch(model, plan.method) {
+        Some(known) => known.iter().map(|(declaration, _)| (*declaration).to_owned()).collect(),
+        None => plan.in_vtable().iter().map(|param| parameter(model, param, &named(&param.param.code))).collect(),
+    };
     let first = Some(first.to_owned()).filter(|first| !first.is_empty());
     let head = format!("{name}({})", first.into_iter().chain(params).collect::<Vec<_>>().join(", "));
     match plan.method.direct_result() {

@@ -11,7 +11,7 @@ mod view;
 
 use super::Imports;
 use super::library::{HOLDER, name_of_method};
-use super::names::{binding, declared, local, method as method_name, parameters, type_ident};
+use super::names::{binding, declared, local, method as method_name, named_signature, type_ident};
 use super::suffix::{self, ADAPTER, CALLS, METHODS};
 use super::types::once;
 use crate::compile::Compilation;
@@ -145,7 +145,7 @@ impl<'a> Projection<'a> {
     /// Returns the name of a class that belongs to the base interface. For an interface that
     /// extends IUnknown directly, the class is a substitute in libobvia's headers.
     fn base(&self, what: &str, arguments: &str) -> String {
-        match self.found.base {
+        match self.found.base.filter(|base| !self.model.is_built_in(*base)) {
             Some(base) => format!("{}{what}{arguments}", super::names::interface(self.model, base)),
             None => format!("obvia::no{what}{arguments}"),
         }
@@ -228,7 +228,7 @@ impl Method<'_> {
     /// Returns the declaration of the method that objects implement.
     fn declaration(&self) -> String {
         if self.is_raw_for_objects() {
-            return format!("HRESULT {}({})", self.name, self.raw_parameters());
+            return self.raw_signature(&self.name);
         }
         format!("{} {}({})", self.result(), self.name, self.parameters())
     }
@@ -251,8 +251,9 @@ impl Method<'_> {
         self.views().iter().filter_map(|view| view.declared.clone()).collect::<Vec<_>>().join(", ")
     }
 
-    fn raw_parameters(&self) -> String {
-        parameters(self.model, &self.plan, binding).trim_start_matches(", ").to_owned()
+    /// Returns the declaration of the method in its form in C, with this name.
+    fn raw_signature(&self, name: &str) -> String {
+        named_signature(self.model, &self.plan, name, "", binding)
     }
 
     /// Returns the views of the results, with their names.
@@ -323,11 +324,11 @@ impl Method<'_> {
 
     /// Writes the adapter's function in the interface's vtable, which calls the object's method.
     fn adapter(&self, out: &mut Writer) {
-        out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
+        out.line(format!("{} override", self.raw_signature(&self.raw)));
         out.line("{");
         let object = format!("{}{METHODS} &object = this->obvia_object();", self.interface);
         if self.is_raw_for_objects() {
-            let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.code)).collect();
+            let names: Vec<String> = self.plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect();
             out.line(object);
             out.line(format!("return object.{}({});", self.name, names.join(", ")));
         } else {

@@ -2,7 +2,7 @@
 
 use super::context::{Array, Context, Named, arrays, block_end, block_type, fail, leave, place, position};
 use super::expression::{Side, count};
-use super::names::{binding, local, parameters, pointer_to, quoted, type_name};
+use super::names::{binding, declare, local, named_signature, of_dispatch, parameters, pointer_to, quoted, type_name};
 use super::values::{
     check, check_count, check_elements, exceeds_stack, is_checked, is_loaded, is_padded, limits, range, refuse, store,
     store_elements, utf8,
@@ -15,14 +15,26 @@ use crate::text::writer::Writer;
 /// Writes the function in the vtables of proxies for a method that other processes cannot call. The
 /// function does not write to the results.
 pub(super) fn refusal(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let params = parameters(context.model, plan, binding);
-    out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
+    let object = format!("{} *self", context.name);
+    out.line(format!("static {}", named_signature(context.model, plan, &context.proxy(plan), &object, binding)));
     out.line("{");
     out.line("(void)self;");
-    for param in &plan.params {
-        out.line(format!("(void){};", binding(&param.param.code)));
+    let names: Vec<String> = match of_dispatch(context.model, plan.method) {
+        Some(known) => known.iter().map(|(_, name)| (*name).to_owned()).collect(),
+        None => plan.in_vtable().iter().map(|param| binding(&param.param.code)).collect(),
+    };
+    names.iter().for_each(|name| out.line(format!("(void){name};")));
+    let refuse = format!("obvia_refuse_local({});", quoted(&format!("{}.{}", context.name, plan.method.name)));
+    if !plan.method.returns_directly() {
+        out.line(format!("return {refuse}"));
+    } else {
+        // A result without room for a failure is zero.
+        out.line(refuse);
+        if let Some(ty) = plan.method.direct_result() {
+            out.line(format!("static {};", declare(context.model, ty, "nothing")));
+            out.line("return nothing;");
+        }
     }
-    out.line(format!("return obvia_refuse_local({});", quoted(&format!("{}.{}", context.name, plan.method.name))));
     out.line("}");
     out.line("");
 }

@@ -28,9 +28,10 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
     // The templates need the comparison functions, which are therefore declared first.
-    // Automation's structures are not declared in C.
+    // No method passes a structure with one of Automation's types.
+    let is_passed = |ty: &Type| is_plain(model, ty) && !model.reachable(ty).any(|ty| super::is_automation(model, ty));
     let structs = (model.built_in.structs..model.structs.len()).map(StructId);
-    let structs: Vec<StructId> = structs.filter(|id| is_plain(model, &Type::Struct(*id))).collect();
+    let structs: Vec<StructId> = structs.filter(|id| is_passed(&Type::Struct(*id))).collect();
     out.line("[[maybe_unused]] static inline bool obvia_test_same(const GUID &a, const GUID &b);");
     out.line("[[maybe_unused]] static inline bool obvia_test_same(const obvia_context &a, const obvia_context &b);");
     for id in &structs {
@@ -51,7 +52,8 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         out.line("");
     }
     structs.iter().for_each(|id| structure(&mut out, model, *id));
-    let tested_methods = tested_methods(model);
+    // Objects of other interfaces would have to implement IDispatch themselves.
+    let tested_methods = tested_methods(model, |id| !model.interfaces[id.0].dual);
     for (id, methods) in &tested_methods {
         one_interface(&mut out, model, *id, methods);
     }

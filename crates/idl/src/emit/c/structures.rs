@@ -2,8 +2,9 @@
 
 use super::names::type_ident;
 use super::suffix::{CLEAR, COPY, FREE};
+use super::types::is_opaque;
 use super::{limits, words};
-use crate::model::{Field, Model, StructId, Type, UnionId};
+use crate::model::{Field, Model, StructId, Type, UnionId, Unsupported};
 use crate::plan::{Kinds, Numbers};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
@@ -58,7 +59,10 @@ fn structures(model: &Model) -> Vec<Structure> {
 /// Whether generated code has functions that free and copy values of a structure or an encapsulated
 /// union. There are such functions if the type contains pointers and tables can describe the type.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
-    has_pointers(model, ty) && limits::is_possible(model, ty)
+    has_pointers(model, ty)
+        && limits::is_possible(model, ty)
+        && !is_opaque(model, ty)
+        && model.unsupported.get(ty) != Some(&Unsupported::AUTOMATION)
 }
 
 /// Returns all functions that free and copy structures: for each function its name, the name and

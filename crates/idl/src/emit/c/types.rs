@@ -1,8 +1,12 @@
 //! Constants, enumerations, structures and unions.
 
 use super::interface::LITERAL_MAX;
-use super::names::{base, declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
-use crate::model::{Base, Const, Enum, Field, Model, StructId, Type, Typedef, UnionId, Unsupported, Value};
+use super::names::{
+    base, declare, has_automation_name, ident, integer, quoted, type_ident, union_keyword, value as value_name,
+};
+use crate::model::{Base, Const, Enum, Field, Model, StructId, Type, Typedef, UnionId, Unsupported, Value, all_arms};
+use crate::plan::is_automation_wire;
+use crate::resolve::prelude;
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
@@ -33,9 +37,12 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
 }
 
 fn is_struct_written(model: &Model, id: StructId) -> bool {
-    // libobvia's headers do not have Automation types. Methods with such structures are refused.
+    // Methods with base types that contain Automation types are refused, unless the compiler is
+    // permissive.
     let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&Unsupported::AUTOMATION);
-    if model.is_prelude(model.structs[id.0].span) && is_automation() {
+    if model.is_prelude(model.structs[id.0].span)
+        && (if model.permissive { has_automation_name(model, id) } else { is_automation() })
+    {
         return false;
     }
     is_written(model, model.structs[id.0].imported, model.structs[id.0].span)
@@ -54,7 +61,11 @@ fn is_written(model: &Model, imported: bool, span: Span) -> bool {
 /// Writes a declaration. The declaration of a base type gets a preprocessor condition, so that only
 /// the first of several headers in a program declares the type.
 pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
-    let is_shared = model.is_prelude(span);
+    guarded(out, name, model.is_prelude(span), write);
+}
+
+/// Writes a declaration, with the condition of [`once`] if `is_shared` is true.
+pub(super) fn guarded(out: &mut Writer, name: &str, is_shared: bool, write: impl FnOnce(&mut Writer)) {
     if is_shared {
         out.unindented(&format!("#ifndef OBVIA_IDL_BASE_{name}"));
         out.unindented(&format!("#define OBVIA_IDL_BASE_{name}"));
@@ -63,6 +74,12 @@ pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, writ
     if is_shared {
         out.unindented("#endif");
     }
+}
+
+/// Whether a file's own type has the name of a base type. Another header may have defined the base
+/// type, so the definition needs the condition of [`once`].
+fn is_beside_base(model: &Model, name: &str, span: Span) -> bool {
+    !model.is_prelude(span) && prelude::declares(name)
 }
 
 /// Returns the definition of a constant in C.
@@ -193,7 +210,8 @@ pub(super) fn typedefs(out: &mut Writer, model: &Model) {
         let mut words = text.rsplit(' ');
         words.next() == words.next()
     };
-    let own = model.typedefs.iter().filter(|one| is_written(model, one.imported, one.span)).map(declare);
+    let own = model.typedefs.iter().filter(|one| is_written(model, one.imported, one.span));
+    let own = own.filter(|one| !super::is_automation(model, &one.ty)).map(declare);
     let others: Vec<String> = own.filter(|text| !repeats(text)).collect();
     for text in &others {
         out.line(format!("typedef {text};"));
@@ -242,19 +260,25 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
     if found.fields.is_empty() {
         return;
     }
-    let (offsets, size, _) = model.offsets(found);
-    out.line(format!("struct {name} {{"));
-    for field in &found.fields {
-        match (&field.ty, &found.conformant) {
-            // A conformant array gets one element, because C++ has no arrays without a size.
-            (Type::Void, Some((element, ..))) => {
-                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
-            }
-            _ if !field.bits.is_empty() => bit_fields(out, model, field),
-            (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
-        }
+    // The members have another form in memory than the model describes.
+    if is_opaque(model, &Type::Struct(id)) {
+        return;
     }
-    out.line("};");
+    let (offsets, size, _) = model.offsets(found);
+    guarded(out, &found.name, is_beside_base(model, &found.name, found.span), |out| {
+        out.line(format!("struct {name} {{"));
+        for field in &found.fields {
+            match (&field.ty, &found.conformant) {
+                // A conformant array gets one element, because C++ has no arrays without a size.
+                (Type::Void, Some((element, ..))) => {
+                    out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
+                }
+                _ if !field.bits.is_empty() => bit_fields(out, model, field),
+                (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
+            }
+        }
+        out.line("};");
+    });
     let is_open = found.conformant.is_some();
     if !is_open {
         out.line(format!("OBVIA_HAS_SIZE({name}, {size});"));
@@ -287,9 +311,33 @@ fn bit_fields(out: &mut Writer, model: &Model, field: &Field) {
     out.line("};");
 }
 
+/// Whether the header declares only the name of a structure or a union, because it contains a value
+/// of an Automation type that has another form in memory than the model describes.
+pub(super) fn is_opaque(model: &Model, ty: &Type) -> bool {
+    if is_automation_wire(model, ty) {
+        return true;
+    }
+    // In the model, a member of type VARIANT or BSTR is a pointer to the type that travels.
+    let is_value = |ty: &Type| matches!(ty, Type::Pointer(pointer) if is_automation_wire(model, &pointer.to));
+    let is_unknown = |ty: &Type| is_opaque(model, ty) || is_value(ty);
+    match ty {
+        Type::Fixed(element, _) => is_unknown(element),
+        Type::Struct(StructId(id)) => {
+            let found = &model.structs[*id];
+            found.fields.iter().any(|field| is_unknown(&field.ty))
+                || found.conformant.as_ref().is_some_and(|(element, ..)| is_unknown(element))
+        }
+        Type::Union(UnionId(id)) => all_arms(&model.unions[*id]).any(|field| is_unknown(&field.ty)),
+        _ => false,
+    }
+}
+
 fn union(out: &mut Writer, model: &Model, id: UnionId) {
     let found = &model.unions[id.0];
     let name = type_ident(&found.name);
+    if is_opaque(model, &Type::Union(id)) {
+        return;
+    }
     let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
     let arms: Vec<&Field> = arms.chain(found.default.iter().flatten()).collect();
     let members = |out: &mut Writer| {
@@ -297,7 +345,7 @@ fn union(out: &mut Writer, model: &Model, id: UnionId) {
             out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
         }
     };
-    match &found.encapsulated {
+    guarded(out, &found.name, is_beside_base(model, &found.name, found.span), |out| match &found.encapsulated {
         Some((tag, inner)) => {
             out.line(format!("struct {name} {{"));
             out.line(format!("{};", declare(model, &found.tag, &ident(tag))));
@@ -316,7 +364,7 @@ fn union(out: &mut Writer, model: &Model, id: UnionId) {
             }
             out.line("};");
         }
-    }
+    });
     if !arms.is_empty() {
         out.line(format!("OBVIA_HAS_SIZE({name}, {});", model.layout(&Type::Union(id)).0));
     }

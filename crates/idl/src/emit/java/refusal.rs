@@ -41,6 +41,12 @@ pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     model.remote_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
 }
 
+/// Returns the first error for a method that this back end does not support. `None` if the method
+/// is supported.
+pub(super) fn refuse_first(model: &Model, method: &Method) -> Option<Diagnostic> {
+    if method.local { None } else { refuse_method(model, method).into_iter().next() }
+}
+
 fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {
     let plan = plan(model, method);
     let refusal = |param: &ParamPlan<'_>| {

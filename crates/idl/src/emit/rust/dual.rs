@@ -12,7 +12,8 @@ use crate::text::writer::Writer;
 /// Writes the table of an interface's members, and the functions that it refers to.
 pub(super) fn table(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
     let name = &context.name;
-    let own: Vec<&MethodPlan<'_>> = plans.iter().filter(|plan| context.built_in(plan).is_none()).collect();
+    let own: Vec<&MethodPlan<'_>> =
+        plans.iter().filter(|plan| context.built_in(plan).is_none() && !plan.method.local).collect();
     out.line(format!("impl obvia::rt::Dual for {name} {{"));
     out.line(format!("const TABLE: &'static obvia::rt::Table = &{name}_TABLE;"));
     out.line("}");

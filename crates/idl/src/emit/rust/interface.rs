@@ -9,7 +9,7 @@ use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tup
 use super::parameters::{argument, result, signature};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::model::canonical;
-use crate::model::{Arith, InterfaceId, Model, Type};
+use crate::model::{Arith, InterfaceId, Method, Model, Type};
 use crate::plan::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length, unsupported};
 use crate::text::diagnostic::Diagnostic;
@@ -84,6 +84,12 @@ pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line(format!("pub const IDL: &str = {:?};", canonical::text(model, id)));
     out.line(format!("pub const FINGERPRINT: u128 = {:#034x};", canonical::fingerprint(model, id)));
     out.line(format!("pub static NDR: &[i64] = &{:?};", ndr::words(model, id)));
+}
+
+/// Returns the first error for a method that this back end does not support. `None` if the method
+/// is supported.
+pub(super) fn refusal(model: &Model, method: &Method) -> Option<Diagnostic> {
+    refuse(model, &plan(model, method)).into_iter().next()
 }
 
 fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {

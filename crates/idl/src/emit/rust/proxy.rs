@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::expression::{Side, size_text};
 use super::names::{base as base_name, binding, interface, value};
-use super::parameters::abi;
+use super::parameters::{abi, signature};
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 use crate::text::writer::Writer;
@@ -140,12 +140,21 @@ fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
 /// Writes the function in the vtables of proxies for a method that other processes cannot call. The
 /// function does not write to the results.
 pub(super) fn refusal(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let params: String = plan.params.iter().map(|param| format!(", _: {}", abi(context.model, param))).collect();
-    let stem = context.stem(plan);
-    out.line(format!(
-        "unsafe extern \"system\" fn {stem}_proxy(_: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
-    ));
-    out.line(format!("obvia::rt::refuse_local(\"{}.{}\")", context.name, plan.method.name));
+    let params: String = plan.in_vtable().iter().map(|param| format!(", _: {}", abi(context.model, param))).collect();
+    let (stem, (_, result)) = (context.stem(plan), signature(context.model, plan));
+    out.line(format!("unsafe extern \"system\" fn {stem}_proxy(_: *mut obvia::rt::c_void{params}) -> {result} {{"));
+    let refuse = format!("obvia::rt::refuse_local(\"{}.{}\")", context.name, plan.method.name);
+    // A result without room for a failure is zero.
+    out.line(match plan.method.returns_directly() {
+        true => format!("let _ = {refuse};"),
+        false => refuse,
+    });
+    if plan.method.returns_directly() && result != "()" {
+        out.line(
+            "// SAFETY: every type that a method returns directly is a number, a pointer, or a structure of these.",
+        );
+        out.line("unsafe { std::mem::zeroed() }");
+    }
     out.line("}");
     out.line("");
 }

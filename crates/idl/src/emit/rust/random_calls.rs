@@ -45,7 +45,8 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
             out.line("");
         }
     }
-    let tested_methods = tested_methods(model);
+    let (left_out, _) = super::left_out(model);
+    let tested_methods = tested_methods(model, |id| !left_out.has(id));
     for (id, methods) in &tested_methods {
         one_interface(&mut out, model, *id, methods);
     }
