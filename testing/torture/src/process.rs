@@ -40,7 +40,8 @@ impl Directory {
 
     /// Returns the names of the directory's files.
     pub fn files(&self) -> BTreeSet<String> {
-        names_in(self.path())
+        let files = fs::read_dir(self.path()).into_iter().flatten();
+        files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned())).collect()
     }
 
     /// Checks that the directory has exactly the files that `processes` servers with these exported
@@ -98,16 +99,6 @@ impl Directory {
         command.args(options).env("OBVIA_RUNTIME_DIR", self.path()).env(obvia::scm::VARIABLE, self.classes());
         Process(ground::Process::start(&mut command))
     }
-}
-
-fn names_in(path: &Path) -> BTreeSet<String> {
-    let files = fs::read_dir(path).into_iter().flatten();
-    files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned())).collect()
-}
-
-/// Returns the names of the files in /dev/shm.
-pub fn shared_memory() -> BTreeSet<String> {
-    names_in(Path::new("/dev/shm"))
 }
 
 /// A running process that takes orders. It is killed on drop, and ends by itself with the test.
@@ -253,6 +244,14 @@ impl Process {
     /// Returns the number of the process's file descriptors.
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.id())).unwrap().count()
+    }
+
+    /// Returns the files in /dev/shm that the process has mapped. They outlive a killed process,
+    /// unlike memory files, which have no path.
+    pub fn shared_memory(&self) -> Vec<String> {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.id())).unwrap();
+        let paths = maps.lines().filter_map(|line| Some(&line[line.find("/dev/shm/")?..]));
+        paths.filter(|path| !path.ends_with(" (deleted)")).map(str::to_owned).collect()
     }
 }
 

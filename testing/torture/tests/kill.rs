@@ -3,7 +3,7 @@
 
 use obvia_via::provider::udp;
 use std::time::{Duration, Instant};
-use torture::process::{Directory, LATEST, Process, same, shared_memory, within};
+use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The waiting policies of a test's clients.
@@ -80,7 +80,6 @@ fn only_files_of(directory: &Directory, names: &[&str], processes: usize) {
 fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     const THREADS: usize = 4;
     let directory = Directory::new();
-    let memory = shared_memory();
     let mut first = server(&directory, "name");
     let mut clients = clients(&directory, "name");
     for client in &mut clients {
@@ -90,6 +89,7 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     first.becomes(LATEST, "sleeping", waiting);
 
     let pid = first.id().to_string();
+    assert_eq!(first.shared_memory(), [""; 0]);
     first.kill();
     for client in &mut clients {
         for _ in 0..THREADS {
@@ -108,7 +108,6 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     }
     second.becomes(LATEST, "live", 0);
     only_files_of(&directory, &["name"], 1);
-    within(LATEST, || same(shared_memory().difference(&memory).count(), 0));
 }
 
 /// The kernel of this host reports that the server's port is closed, so no client has to wait until
@@ -187,7 +186,6 @@ fn proxies_of_a_killed_server_report_its_end_and_can_be_dropped() {
 #[ignore = "kills processes, and wants the machine for itself"]
 fn references_of_killed_clients_are_dropped() {
     let directory = Directory::new();
-    let memory = shared_memory();
     let mut server = server(&directory, "name");
     let before = warmed_up(&directory, &mut server, "name");
     settles(&server, before);
@@ -199,12 +197,12 @@ fn references_of_killed_clients_are_dropped() {
     }
     server.becomes(LATEST, "live", 300);
     for (client, left) in clients.iter_mut().zip([200, 100, 0]) {
+        assert_eq!(client.shared_memory(), [""; 0]);
         client.kill();
         server.becomes(LATEST, "live", left);
     }
     settles(&server, before);
     only_files_of(&directory, &["name"], 1);
-    within(LATEST, || same(shared_memory().difference(&memory).count(), 0));
 }
 
 #[test]
