@@ -29,9 +29,12 @@ namespace {
 
 using std::to_string;
 
-constexpr uint32_t SHORT_MILLISECONDS = 600;
+// The time limit of a call that a hostile server may leave unanswered.
+constexpr uint32_t SHORT_MILLISECONDS = 2000;
 // The time limit of a call that a hostile server answers.
-constexpr uint32_t LONG_MILLISECONDS = 25000;
+constexpr uint32_t LONG_MILLISECONDS = 100000;
+// The time in which one method is called repeatedly.
+constexpr uint32_t REPEATED_MILLISECONDS = 600;
 constexpr Mark MARK = {1, BLUE, 10};
 
 [[noreturn]] void fail(const char *what, int line)
@@ -163,7 +166,7 @@ void abuse(const obvia::object<IVictim> &hostile)
 // Calls one method repeatedly for some time.
 void repeat(const obvia::object<IVictim> &hostile, std::string_view opnum)
 {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(SHORT_MILLISECONDS);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(REPEATED_MILLISECONDS);
     while (std::chrono::steady_clock::now() < end) {
         try {
             if (opnum == "9") {

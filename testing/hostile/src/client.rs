@@ -8,10 +8,12 @@ use obvia_hostile::{Color, IPair, IThing, IVictim, Mark};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time limit of a call to a hostile server.
-const SHORT: Duration = Duration::from_millis(600);
-/// The time limit of a call that a hostile server answers.
-const LONG: Duration = Duration::from_secs(25);
+/// The time limit of a call that a hostile server may leave unanswered.
+const SHORT: Duration = Duration::from_secs(2);
+/// The time limit of a call that a server answers.
+const LONG: Duration = Duration::from_secs(100);
+/// The time in which one method is called repeatedly.
+const REPEATED: Duration = Duration::from_millis(600);
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
@@ -104,20 +106,22 @@ fn share(good: &IVictim) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls the good server, visits a hostile server, calls the good server again, and reports the
+/// Calls the good server, visits another server, calls the good server again, and reports the
 /// outcome.
 ///
-/// The first argument is the server's name. A second argument `first` skips the first calls of the
-/// good server. With `again` and an opnum, the method with this opnum is called many times.
+/// The first argument is the other server's name. A second argument `first` or `good` skips the
+/// first calls of the good server; with `good`, the other server answers all calls. With `again`
+/// and an opnum, the method with this opnum is called many times.
 pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     let [name, how @ ..] = arguments else { panic!("whom to visit?") };
-    if how != ["first"] {
+    if how != ["first"] && how != ["good"] {
         round(&obvia::connect(NAME)?, 1)?;
     }
-    let hostile = obvia::with_timeout(SHORT, || obvia::connect::<IVictim>(name));
+    let limit = if how == ["good"] { LONG } else { SHORT };
+    let hostile = obvia::with_timeout(limit, || obvia::connect::<IVictim>(name));
     match hostile {
         Ok(hostile) if how.first().is_some_and(|how| how == "again") => repeat(&hostile, &how[1]),
-        Ok(hostile) => abuse(&hostile),
+        Ok(hostile) => abuse(&hostile, limit),
         Err(error) => println!("connect {:#010x}", error.code().0),
     }
     let good: IVictim = obvia::connect(NAME)?;
@@ -163,50 +167,50 @@ pub(crate) fn report_failures(binding: &str) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls every method. Results may have any values, and are read completely.
-fn abuse(hostile: &IVictim) {
-    let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);
-    short(&|| tell("Add", hostile.Add(1, 2)));
-    short(&|| tell("Sum", hostile.Sum(&[1, 2, 3])));
-    short(&|| {
+/// Calls every method, with a time limit for each call. Results may have any values, and are read completely.
+fn abuse(hostile: &IVictim, limit: Duration) {
+    let limited = |work: &dyn Fn()| obvia::with_timeout(limit, work);
+    limited(&|| tell("Add", hostile.Add(1, 2)));
+    limited(&|| tell("Sum", hostile.Sum(&[1, 2, 3])));
+    limited(&|| {
         let mut values = [1, 2, 3, 4];
         tell("Reverse", hostile.Reverse(&mut values).map(|()| values));
     });
-    short(&|| {
+    limited(&|| {
         let mut values = vec![0; 64];
         tell("Fill", hostile.Fill(&mut values).map(|()| values.len()));
     });
-    short(&|| tell("Flip", hostile.Flip(true).map(u8::from)));
-    short(&|| tell("Mix", hostile.Mix(Color::RED).map(|color| color.0)));
-    short(&|| tell("Shout", hostile.Shout(c"x").map(|text| text.as_bytes().len())));
+    limited(&|| tell("Flip", hostile.Flip(true).map(u8::from)));
+    limited(&|| tell("Mix", hostile.Mix(Color::RED).map(|color| color.0)));
+    limited(&|| tell("Shout", hostile.Shout(c"x").map(|text| text.as_bytes().len())));
     let wide = U16CString::from_str("wide").expect("no zero inside");
-    short(&|| tell("Measure", hostile.Measure(&wide)));
-    short(&|| tell("Weigh", hostile.Weigh(&[MARK; 2])));
-    short(&|| tell("Maybe", hostile.Maybe(Some(&MARK))));
-    short(&|| tell("Visit", hostile.Visit(Some(&IThing::from(Thing(9))))));
-    short(&|| tell("Make", hostile.Make(3).and_then(|thing| use_thing(&thing))));
-    short(&|| tell("MakeAgain", hostile.Make(4).and_then(|thing| use_thing(&thing))));
-    short(&|| {
+    limited(&|| tell("Measure", hostile.Measure(&wide)));
+    limited(&|| tell("Weigh", hostile.Weigh(&[MARK; 2])));
+    limited(&|| tell("Maybe", hostile.Maybe(Some(&MARK))));
+    limited(&|| tell("Visit", hostile.Visit(Some(&IThing::from(Thing(9))))));
+    limited(&|| tell("Make", hostile.Make(3).and_then(|thing| use_thing(&thing))));
+    limited(&|| tell("MakeAgain", hostile.Make(4).and_then(|thing| use_thing(&thing))));
+    limited(&|| {
         let mut marks = [MARK; 8];
         tell("Marks", hostile.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
     });
-    short(&|| tell("All", hostile.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
+    limited(&|| tell("All", hostile.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
     // When the hostile server no longer takes these oneway calls, the window fills up, and a call
     // waits until its deadline. The loop then ends.
     for code in 0..20 {
         let began = Instant::now();
-        short(&|| drop(hostile.Hint(code)));
-        if began.elapsed() >= SHORT {
+        limited(&|| drop(hostile.Hint(code)));
+        if began.elapsed() >= limit {
             break;
         }
     }
-    short(&|| tell("Pair", hostile.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
+    limited(&|| tell("Pair", hostile.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
 }
 
 /// Calls one method repeatedly for some time.
 fn repeat(hostile: &IVictim, opnum: &str) {
     let started = Instant::now();
-    while started.elapsed() < SHORT {
+    while started.elapsed() < REPEATED {
         let _ = match opnum {
             "9" => hostile.Shout(c"text").map(|text| text.as_bytes().len()),
             _ => hostile.All().map(|marks| marks.iter().filter(|mark| mark.set && mark.color.0 < 8).count()),

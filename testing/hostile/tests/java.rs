@@ -94,7 +94,7 @@ fn rust_calls_java() {
     let Some((classes, names)) = scene("java-serves") else { return };
     let mut server = ready(classes.program("peer.Server").arg("victim"), &names);
     let mut witness = ready(&mut rust("witness"), &names);
-    let said = run(rust("client").args(["victim", "first"]), &names);
+    let said = run(rust("client").args(["victim", "good"]), &names);
     // The called object lacks the interface IPair.
     let failed: Vec<&String> = said.iter().filter(|line| !line.contains(" ok ")).collect();
     assert_eq!(failed, ["Pair 0x80004002", "good"], "{said:#?}");
@@ -163,7 +163,7 @@ fn java_and_rust_call_each_other_over_networks() {
         let (mut server, binding) = listening(&mut java("peer.Server", network), &names);
         assert_eq!(run(&mut java("peer.Client", &binding), &names), GOOD, "{network}");
         let binding = binding.replacen(']', ",name=victim]", 1);
-        let said = run(rust("client").args([&binding, "first"]), &names);
+        let said = run(rust("client").args([&binding, "good"]), &names);
         let failed: Vec<&String> = said.iter().filter(|line| !line.contains(" ok ")).collect();
         assert_eq!(failed, ["Pair 0x80004002", "good"], "{said:#?}");
         check_failures(&binding, &names);
