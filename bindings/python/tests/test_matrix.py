@@ -70,6 +70,14 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "must not contain a zero"):
             self.values.texts("a\0b", "", None)
 
+    def test_values_that_may_be_null_are_changed(self):
+        point = self.line().ends[0]
+        one, turned, given = self.values.negate(5, point)
+        self.assertEqual((one, turned.x, turned.y, given), (-5, -1.5, 2, 2))
+        self.assertEqual(self.values.negate(None, None), (None, None, 0))
+        self.assertEqual(self.values.halve([6, -7], False), ([3, -3], True))
+        self.assertEqual(self.values.halve(None, True), (None, False))
+
     def test_strings_in_utf8_are_str(self):
         self.assertEqual(self.values.greet("\u00c9va", "Dr \u20ac"), ("Dr \u20ac \u00c9va", 4))
         self.assertEqual(self.values.greet("", None), ("", 0))

@@ -7,12 +7,26 @@ use obvia_idl::{Compiler, emit};
 use std::path::Path;
 
 #[test]
-fn pointers_that_may_be_null_in_both_directions_are_refused_by_back_ends() {
-    let text = with("", "HRESULT M([in, out, unique] long *p);");
+fn pointers_that_may_be_null_are_in_both_directions_only_if_they_lead_to_plain_values() {
+    let declaration = "struct S { [string] wchar_t *name; };";
+    let text = with(declaration, "HRESULT M([in, out, unique] struct S *p);");
     let found = check(&text);
     let param = &found.model.interfaces.last().expect("declared").methods[0].params[0];
     assert!(matches!(&param.ty, Type::Pointer(to) if to.class == PointerClass::Unique && to.extent == Extent::One));
-    refused_by_all(&text, "parameter `p` that is [in, out] and may be null");
+    for param in [
+        "[in, out, unique] struct S *p",
+        "[in, out, unique, size_is(n)] struct S *p, [in] long n",
+        "[in, out, unique, size_is(n), length_is(n)] long *p, [in] long n",
+        "[in, out, unique, string] wchar_t *p",
+        "[in, out, unique] IUnknown **p",
+        "[in, out, unique] long **p",
+        "[in, out, ptr] long *p",
+    ] {
+        refused_by_all(
+            &with(declaration, &format!("HRESULT M({param});")),
+            "parameter `p` that is [in, out] and may be null",
+        );
+    }
 }
 
 #[test]

@@ -151,6 +151,8 @@ pub const PLACES: &[Place] = &[
     param("inout_two", "", "in, out", "**a"),
     param("inout_array", "[in] long n, ", "in, out, size_is(n)", "*a"),
     param("inout_fixed", "", "in, out", "a[3]"),
+    param("inout_unique", "", "in, out, unique", "*a"),
+    param("inout_unique_array", "[in] long n, ", "in, out, unique, size_is(n)", "*a"),
     member("member", "", "", "a"),
     member("member_ref", "", "ref", "*a"),
     member("member_unique", "", "unique", "*a"),

@@ -3,7 +3,7 @@
 
 use crate::combine::{Case, InterfaceKind};
 use crate::form_rules::FORM_RULES;
-use crate::rule::{Names, Rule, Stage, and_local, arguments, java, language, local_rust, results, rule, rust};
+use crate::rule::{Names, Rule, Stage, and_local, arguments, every, java, language, local_rust, results, rule, rust};
 
 const NUMBERS: Names = &[
     "boolean",
@@ -60,6 +60,8 @@ const OUT_ARRAY: Names = &["out_array"];
 /// pointer.
 const OUT_VARYING: Names = &["out_varying"];
 const INOUT_ARRAY: Names = &["inout_array"];
+const INOUT_UNIQUE: Names = &["inout_unique"];
+const INOUT_UNIQUE_ARRAY: Names = &["inout_unique_array"];
 const ALLOCATED: Names = &["out_allocated"];
 const IN_FIXED: Names = &["in_fixed"];
 const OUT_FIXED: Names = &["out_fixed", "inout_fixed"];
@@ -81,8 +83,19 @@ const AUTOMATED: &str = "one of Automation's types";
 const EXTENDS_DISPATCH: &str = "whose interface is or extends IDispatch";
 /// Places in a parameter's declaration, apart from the value itself and the target of one `[ref]`
 /// pointer: targets of other pointers, and elements of arrays.
-const INDIRECT: &[Names] =
-    &[MAYBE, IN_TWO, OUT_TWO, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, IN_FIXED, OUT_FIXED];
+const INDIRECT: &[Names] = &[
+    MAYBE,
+    IN_TWO,
+    OUT_TWO,
+    IN_ARRAYS,
+    OUT_ARRAYS,
+    INOUT_ARRAY,
+    INOUT_UNIQUE,
+    INOUT_UNIQUE_ARRAY,
+    ALLOCATED,
+    IN_FIXED,
+    OUT_FIXED,
+];
 /// Places in structures and unions.
 const CONTAINED: &[Names] =
     &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED];
@@ -117,6 +130,11 @@ pub const RULES: &[Rule] = &[
     rule(Stage::C, AUTOMATED, &[CURRENCY], &[RETURNED]),
     and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
     and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
+    every(
+        "is [in, out] and may be null",
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE],
+        &[INOUT_UNIQUE, INOUT_UNIQUE_ARRAY],
+    ),
     rust(AUTOMATED, &[WIRE], INDIRECT),
     rust(AUTOMATED, &[WIRE], CONTAINED),
     rust(AUTOMATED, &[WIRE], &[SINGLE]),
@@ -124,7 +142,16 @@ pub const RULES: &[Rule] = &[
     local_rust(
         AUTOMATED,
         &[WIRE],
-        &[&["in", "in_ref", "retval"], MAYBE, IN_ARRAYS, OUT_ARRAY, INOUT_ARRAY, IN_FIXED, OUT_FIXED],
+        &[
+            &["in", "in_ref", "retval"],
+            MAYBE,
+            IN_ARRAYS,
+            OUT_ARRAY,
+            INOUT_ARRAY,
+            INOUT_UNIQUE_ARRAY,
+            IN_FIXED,
+            OUT_FIXED,
+        ],
     ),
     arguments(local_rust(AUTOMATED, &[WIRE], &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS])),
     and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], INDIRECT)),
@@ -177,7 +204,7 @@ pub const RULES: &[Rule] = &[
     and_local(rust(
         "an [in, out] array with length_is, or with elements",
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
-        &[INOUT_ARRAY],
+        &[INOUT_ARRAY, INOUT_UNIQUE_ARRAY],
     )),
     rust("of fixed size that the method allocates", &[NAMED_ARRAY], &[OUT_TWO]),
     and_local(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[IN_FIXED])),
@@ -197,7 +224,11 @@ pub const RULES: &[Rule] = &[
     ),
     java("a pointer to a pointer", &[LOCAL_OBJECT], &[MAYBE, IN_TWO, OUT_TWO]),
     java("a pointer to a union", &[UNIONS], &[MAYBE, MEMBER_POINTERS]),
-    java("a pointer to an array of fixed size", &[NAMED_ARRAY], &[FULL, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE]),
+    java(
+        "a pointer to an array of fixed size",
+        &[NAMED_ARRAY],
+        &[FULL, INOUT_UNIQUE, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE],
+    ),
     java(
         "a structure with [ptr] pointers that is no object of its own",
         &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED, CURRENCY, WIRE],
@@ -208,7 +239,7 @@ pub const RULES: &[Rule] = &[
     java(
         "an array of arrays",
         &[NAMED_ARRAY],
-        &[IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, MEMBER_ARRAYS, MEMBER_OPEN],
+        &[IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, INOUT_UNIQUE_ARRAY, ALLOCATED, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
     java("an array of fixed size that may be missing", &[NAMED_ARRAY], &[&["in_unique"]]),
     java(

@@ -8,12 +8,15 @@ import java.util.Arrays;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.Shorts;
 import obvia.runtime.InterfaceInfo;
 import values.IBaseValues.IntegersResult;
 import values.IBaseValues.OthersResult;
 import values.IBaseValues.UnsignedResult;
 import values.IValues;
 import values.IValues.GreetResult;
+import values.IValues.HalveResult;
+import values.IValues.NegateResult;
 import values.IValues.TextsResult;
 import values.Line;
 import values.Mode;
@@ -36,6 +39,7 @@ final class CheckValues {
         passedStringsEndWithAZero(values);
         stringsWithUtf8AreChecked(values, isElsewhere);
         rangesAreCheckedForArgumentsAndResults(values, isElsewhere);
+        valuesThatMayBeNullAreChanged(values, isElsewhere);
         objectsHaveTheInterfaceNamedByTheirIid(values);
         fails(0x81234567, () -> values.fail(0x81234567));
     }
@@ -162,6 +166,26 @@ final class CheckValues {
             fails(Hresult.RPC_E_INVALID_DATA, () -> values.ranged(5));
         }
         same(values.ranged(3), 9);
+    }
+
+    private static void valuesThatMayBeNullAreChanged(IValues values, boolean isElsewhere) {
+        Point point = line(1).ends()[0];
+        NegateResult both = values.negate(5, point);
+        same(both.one(), -5);
+        same(both.given(), 2);
+        samePoint(both.point(), new Point(-0.5, (short) 7, point.mode(), point.on(), point.raw()));
+        same(values.negate(null, point).one(), null);
+        same(values.negate(-7, null), new NegateResult(7, null, 1));
+        same(values.negate(null, null), new NegateResult(null, null, 0));
+        for (int count : new int[] {1, 3, 5000}) {
+            short[] halves = new short[count];
+            Arrays.fill(halves, (short) -7);
+            HalveResult halved = values.halve(Shorts.of(halves), false);
+            same(halved.given(), true);
+            Arrays.fill(halves, (short) -3);
+            same(halved.values().toArray(), halves);
+        }
+        same(values.halve(null, true), new HalveResult(null, false));
     }
 
     private static void objectsHaveTheInterfaceNamedByTheirIid(IValues values) {

@@ -8,6 +8,7 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.Shorts;
 import values.IValues;
 import values.Line;
 import values.Mode;
@@ -15,6 +16,9 @@ import values.Point;
 
 /** An object that returns its arguments, each with a change. */
 final class Values implements IValues {
+    /** The number in place of which {@link #negate} returns null, although it must not. */
+    static final int MISSING = 0x1234567;
+
     @Override
     public IntegersResult integers(byte a, short b, int c, long d) {
         return new IntegersResult((byte) ~a, (short) ~b, ~c, ~d);
@@ -120,6 +124,28 @@ final class Values implements IValues {
     @Override
     public String sign(String text, Remote by) {
         return result(text, text);
+    }
+
+    @Override
+    public NegateResult negate(Integer one, Point point) {
+        int given = (one == null ? 0 : 1) + (point == null ? 0 : 1);
+        if (given == 1 && one != null && one == MISSING) {
+            return new NegateResult(null, null, given);
+        }
+        Point turned = point == null ? null : new Point(-point.x(), (short) -point.y(), point.mode(), point.on(), point.raw());
+        return new NegateResult(one == null ? null : Integer.valueOf(-one), turned, given);
+    }
+
+    @Override
+    public HalveResult halve(Shorts values, boolean given) {
+        if (values == null) {
+            return new HalveResult(null, false);
+        }
+        short[] halves = values.toArray();
+        for (int i = 0; i < halves.length; i++) {
+            halves[i] /= 2;
+        }
+        return new HalveResult(Shorts.of(halves), true);
     }
 
     /** Returns the text, or a string that has no form in UTF-8 if the argument is "wrong". */

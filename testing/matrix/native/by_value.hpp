@@ -45,6 +45,8 @@ public:
         return other_.Greet(name, title);
     }
     std::string Sign(std::string_view text, const obvia::object<IUnknown> &by) override { return other_.Sign(text, by); }
+    int32_t Negate(int32_t *one, Point *point) override { return other_.Negate(one, point); }
+    void Halve(obvia::span<int16_t> values, bool &given) override { other_.Halve(values, given); }
 
 private:
     obvia::object<IValues> other_;

@@ -100,6 +100,14 @@ void values_are_passed_and_returned(const obvia::object<IValues> &values)
     int16_t room[20] = {};
     CHECK(values.Fill(5, room) == 10 && room[9] == 14 && room[10] == 0);
     CHECK(values.Ranged(3) == 9);
+    int32_t one = 5;
+    CHECK(values.Negate(&one, nullptr) == 1 && one == -5);
+    int16_t halves[] = {-6, 7};
+    bool given = false;
+    values.Halve(halves, given);
+    CHECK(given && halves[0] == -3 && halves[1] == 3);
+    values.Halve({}, given);
+    CHECK(!given);
     // An interface converts to its base, and copies are references.
     const obvia::object<IBaseValues> base = values;
     int8_t a = 1;

@@ -149,6 +149,28 @@ void ranges_are_checked_for_arguments_and_results(IValues *values, bool elsewher
     CHECK(square == 9);
 }
 
+void values_that_may_be_null_are_changed_in_place(IValues *values)
+{
+    int32_t one = 5, given = -1;
+    Point point = line(1).ends[0];
+    check(values->Negate(&one, &point, &given));
+    CHECK(given == 2 && one == -5 && point.x == -0.5 && point.y == 7 && point.mode == FAST && point.raw[2] == 3);
+    check(values->Negate(nullptr, &point, &given));
+    CHECK(given == 1 && point.x == 0.5);
+    check(values->Negate(&one, nullptr, &given));
+    CHECK(given == 1 && one == 5);
+    check(values->Negate(nullptr, nullptr, &given));
+    CHECK(given == 0);
+    for (const uint32_t count : {1u, 3u, 5000u}) {
+        std::vector<int16_t> halves(count, -7);
+        uint8_t is_given = 0;
+        check(values->Halve(count, halves.data(), &is_given));
+        CHECK(is_given && halves == std::vector<int16_t>(count, -3));
+        check(values->Halve(count, nullptr, &is_given));
+        CHECK(!is_given);
+    }
+}
+
 void objects_have_the_interface_named_by_their_iid(IValues *values)
 {
     const obvia::com_ptr<IPeer> peer = obvia::make<Peer>(5);
@@ -171,6 +193,7 @@ void check_values(IValues *values, bool elsewhere)
     passed_strings_end_with_a_zero(values);
     strings_with_utf8_are_checked(values, elsewhere);
     ranges_are_checked_for_arguments_and_results(values, elsewhere);
+    values_that_may_be_null_are_changed_in_place(values);
     objects_have_the_interface_named_by_their_iid(values);
     CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));
 }

@@ -153,6 +153,28 @@ public:
         });
     }
 
+    HRESULT Negate(int32_t *one, Point *point, int32_t *given) override
+    {
+        *given = (one ? 1 : 0) + (point ? 1 : 0);
+        if (one) {
+            *one = -*one;
+        }
+        if (point) {
+            point->x = -point->x;
+            point->y = static_cast<int16_t>(-point->y);
+        }
+        return S_OK;
+    }
+
+    HRESULT Halve(uint32_t n, int16_t *values, uint8_t *given) override
+    {
+        *given = values != nullptr;
+        for (uint32_t at = 0; values && at < n; at++) {
+            values[at] = static_cast<int16_t>(values[at] / 2);
+        }
+        return S_OK;
+    }
+
 private:
     // Returns the text, or a string that is not valid UTF-8 if the argument is "wrong".
     static char *result(const char *argument, const std::string &text)

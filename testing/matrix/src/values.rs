@@ -1,6 +1,6 @@
 //! An object that returns its arguments, each with a change.
 
-use crate::{IBaseValues_Impl, IValues, IValues_Impl, Line, Mode};
+use crate::{IBaseValues_Impl, IValues, IValues_Impl, Line, Mode, Point};
 use obvia::{GUID, HRESULT, IUnknown, Interface, Result, U16CStr, U16CString, code};
 use std::ffi::{CStr, CString};
 
@@ -101,5 +101,18 @@ impl IValues_Impl for Values_Impl {
 
     fn Sign(&self, text: &str, _by: Option<&IUnknown>) -> Result<String> {
         Ok(if text == "wrong" { "wr\0ng".to_owned() } else { text.to_owned() })
+    }
+
+    fn Negate(&self, one: Option<&mut i32>, point: Option<&mut Point>) -> Result<i32> {
+        let given = i32::from(one.is_some()) + i32::from(point.is_some());
+        one.into_iter().for_each(|one| *one = -*one);
+        point.into_iter().for_each(|point| (point.x, point.y) = (-point.x, -point.y));
+        Ok(given)
+    }
+
+    fn Halve(&self, values: Option<&mut [i16]>, given: &mut bool) -> Result<()> {
+        *given = values.is_some();
+        values.into_iter().flatten().for_each(|value| *value /= 2);
+        Ok(())
     }
 }

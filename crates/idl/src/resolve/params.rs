@@ -57,7 +57,7 @@ impl Resolver<'_> {
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
             let unsupported = unsupported.or(automation);
-            let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
+            let unsupported = unsupported.or_else(|| self.unsupported_value(param, &ty, &variables));
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
                 name: name.name.clone(),
@@ -102,13 +102,7 @@ impl Resolver<'_> {
 
     /// Returns the reason why a parameter's value cannot be passed to other processes yet. `None`
     /// if it can.
-    fn unsupported_value(
-        &self,
-        param: &ParamSyntax,
-        direction: Direction,
-        ty: &Type,
-        variables: &[Variable],
-    ) -> Option<String> {
+    fn unsupported_value(&self, param: &ParamSyntax, ty: &Type, variables: &[Variable]) -> Option<String> {
         if sizes_test_for_null(&param.attributes, variables) {
             return Some("has a size that depends on whether a pointer is null".to_owned());
         }
@@ -128,15 +122,7 @@ impl Resolver<'_> {
         if let Some(form) = objects_by_iid(in_place) {
             return Some(format!("leads to {form} whose IID is an argument"));
         }
-        match ty {
-            ty if is_sized_text(&param.attributes, ty) => {
-                Some("is a string that has a size or a length of its own".to_owned())
-            }
-            Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
-                Some("is [in, out] and may be null".to_owned())
-            }
-            _ => None,
-        }
+        is_sized_text(&param.attributes, ty).then(|| "is a string that has a size or a length of its own".to_owned())
     }
 
     fn check_out(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type, local: bool) {

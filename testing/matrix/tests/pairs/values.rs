@@ -2,7 +2,7 @@
 //! calls are plain Rust calls, and with objects of other processes.
 
 use super::checks::{Check, checks, run_all};
-use super::places::{at_each, everywhere, in_java};
+use super::places::{Language, at_each, everywhere, in_java};
 use super::utf8;
 use matrix::shapes::Peer;
 use matrix::values::Values;
@@ -20,6 +20,7 @@ const CHECKS: &[Check<OfValues>] = checks![
     arrays_have_the_stated_lengths,
     passed_strings_end_with_a_zero,
     ranges_are_checked_for_arguments_and_results,
+    values_that_may_be_null_are_changed_in_place,
     objects_have_the_interface_named_by_their_iid,
     proxies_have_no_interface_without_a_description,
     failures_carry_their_hresult,
@@ -41,6 +42,9 @@ fn values_are_passed_identically_everywhere() {
             run_all(CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), true));
             let language = Some(server.language());
             run_all(utf8::CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), language));
+            if language == Some(Language::Java) {
+                java_does_not_return_null_in_place_of_a_value(&obvia::connect(&values).unwrap());
+            }
         }
     });
 }
@@ -64,6 +68,30 @@ fn values_of_other_base_types_are_passed_exactly(values: &IValues, _: bool) {
     assert_eq!((got.4, got.5, got.6.to_u128()), (f64::NEG_INFINITY, HRESULT(-8), !key.to_u128()));
     let nan = values.Others(false, 0, 0, f32::NAN, -0.0, HRESULT(0), GUID::zeroed()).unwrap();
     assert!(nan.3.is_nan() && nan.4 == 0.0 && nan.4.is_sign_positive());
+}
+
+fn values_that_may_be_null_are_changed_in_place(values: &IValues, _: bool) {
+    let (mut one, mut point) = (5, line(1).ends[0]);
+    assert_eq!(values.Negate(Some(&mut one), Some(&mut point)).unwrap(), 2);
+    assert_eq!((one, point), (-5, Point { x: -0.5, y: 7, ..line(1).ends[0] }));
+    assert_eq!(values.Negate(None, Some(&mut point)).unwrap(), 1);
+    assert_eq!(point, line(1).ends[0]);
+    assert_eq!(values.Negate(Some(&mut one), None).unwrap(), 1);
+    assert_eq!((one, values.Negate(None, None).unwrap()), (5, 0));
+    for count in [1, 3, 5000] {
+        let (mut halves, mut given) = (vec![-7; count], false);
+        values.Halve(Some(&mut halves), &mut given).unwrap();
+        assert!(given && halves == vec![-3; count], "{count}");
+        values.Halve(None, &mut given).unwrap();
+        assert!(!given);
+    }
+}
+
+fn java_does_not_return_null_in_place_of_a_value(values: &IValues) {
+    let mut one = 0x0123_4567;
+    let error = values.Negate(Some(&mut one), None).unwrap_err();
+    assert_eq!((error.code(), one), (code::E_INVALIDARG, 0x0123_4567), "{error}");
+    assert_eq!(values.Negate(None, None).unwrap(), 0, "and the connection goes on");
 }
 
 fn line(id: i64) -> Line {

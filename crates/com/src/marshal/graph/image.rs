@@ -12,7 +12,7 @@ use crate::protocol::frame::Measure;
 use crate::runtime::response;
 use crate::runtime::returned::Sender;
 use crate::server::caller;
-use crate::types::error::{Error, Result, code, fault_of};
+use crate::types::error::{Error, Result, code, fault_of, invalid_reply};
 use crate::types::memory::release;
 use obvia_ndr::flat::FRAME_MAX;
 use obvia_ndr::flat::check::Checked;
@@ -263,6 +263,16 @@ impl Results {
     /// E_POINTER for a null pointer.
     pub fn verify<T>(&self, to: *mut T) -> Result<()> {
         if to.is_null() { Err(code::E_POINTER.into()) } else { Ok(()) }
+    }
+
+    /// Verifies that the elements at offset `at` are missing exactly if the caller passed none. An
+    /// array without elements may be missing on one side only.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when they are not.
+    pub fn matches<T>(&mut self, at: usize, to: *mut T, count: usize) -> Result<()> {
+        if count > 0 && to.is_null() == self.has(at) { Err(invalid_reply()) } else { Ok(()) }
     }
 
     /// Whether the pointer at offset `at` is not null.

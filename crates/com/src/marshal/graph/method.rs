@@ -13,7 +13,7 @@ use crate::client::proxy::Proxy;
 use crate::marshal::parameters::given_in_range;
 use crate::marshal::proxy_call::ProxyCall;
 use crate::marshal::stub::{self, StubCall, no_results};
-use crate::types::error::{Error, Result, code, forget, invalid_reply, leave};
+use crate::types::error::{Error, Result, code, forget, leave};
 use obvia_ndr::flat::shape::{Block, Element, ElementType, Expr, Extent, Part, Shape, What};
 use obvia_ndr::flat::words::{self, Half, Outer, Param};
 use obvia_rpc::status::Status;
@@ -79,12 +79,14 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Finds the array to which a slot of the reply's block leads. Returns the expression for the
-    /// number of its elements, and their type. `None` if no counted array belongs to the slot.
+    /// Finds the elements to which a slot of the reply's block leads. Returns the expression for
+    /// their number, and their type. `None` if no single value and no counted array belongs to the
+    /// slot.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
             What::Pointer { to, extent: Extent::Counted { size, .. }, .. } => Some((size, to)),
+            What::Pointer { to, extent: Extent::One, .. } => Some((Expr::Const(1), to)),
             _ => None,
         }
     }
@@ -233,9 +235,7 @@ impl Method {
         }
         let mut results = answer.graph(reply, &outer)?;
         let result = answer.result();
-        if rooms.iter().any(|room| room.bytes > 0 && room.to.is_null() && results.has(room.at as usize)) {
-            return Err(invalid_reply());
-        }
+        rooms.iter().try_for_each(|room| results.matches(room.at as usize, room.to, room.bytes))?;
         // SAFETY: by COM's rules the caller gives up its [in, out] arguments, which the results
         // replace.
         unsafe { self.free_given(&image) };

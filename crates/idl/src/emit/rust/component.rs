@@ -77,9 +77,10 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
 fn graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<String, Reason> {
     let is_changed = param.param.direction.is_out();
     match form(model, param.param)? {
-        Form::Optional(_) | Form::Text(_) | Form::Slice { optional: true, .. } | Form::Union { optional: true, .. } => {
-            Ok("None".to_owned())
-        }
+        Form::Optional { .. }
+        | Form::Text(_)
+        | Form::Slice { optional: true, .. }
+        | Form::Union { optional: true, .. } => Ok("None".to_owned()),
         Form::Slice { size, .. } if sample::count(plan, &size)? == 0 => Ok("&[]".to_owned()),
         Form::Slice { .. } => Err(COUNT),
         Form::Returned { optional: true, .. } if is_changed => Ok("&mut None".to_owned()),

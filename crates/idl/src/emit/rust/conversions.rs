@@ -11,6 +11,17 @@ use crate::model::{Arith, Direction, Model, Param, UnionId};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
 use crate::text::writer::Writer;
 
+/// Whether the method changes a value or an array in place, through a pointer that may be null.
+pub(super) fn is_changed_in_place(model: &Model, param: &Param) -> bool {
+    matches!(form_of(model, param), Some(Form::Optional { changed: true, .. } | Form::Slice { changed: true, .. }))
+}
+
+/// Returns the expression for an array whose length is read. An exclusive reference is used again
+/// after that.
+fn lent(array: &str, changed: bool) -> String {
+    if changed { format!("{array}.as_ref()") } else { array.to_owned() }
+}
+
 fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()
 }
@@ -66,8 +77,8 @@ fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) 
                 into_memory(model, id, &format!("*{name}"), Side::Caller)
             ));
         }
-        Some(Form::Slice { size, optional, .. }) if !counted_by_elided(plan, &size) => {
-            Length::of(&name, optional).check(out, &size_text(plan, &size, Side::Caller));
+        Some(Form::Slice { size, optional, changed, .. }) if !counted_by_elided(plan, &size) => {
+            Length::of(&lent(&name, changed), optional).check(out, &size_text(plan, &size, Side::Caller));
         }
         Some(Form::Filled { text, size }) => {
             let count = size_text(plan, &size, Side::Caller);
@@ -100,8 +111,8 @@ fn place(out: &mut Writer, model: &Model, param: &Param) {
 /// Returns the length of a parameter's array, if the parameter at `at` counts it.
 pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<Length> {
     match form_of(model, param)? {
-        Form::Slice { size, optional, .. } if counted_by(&size, at) => {
-            Some(Length::of(&binding(&param.code), optional))
+        Form::Slice { size, optional, changed, .. } if counted_by(&size, at) => {
+            Some(Length::of(&lent(&binding(&param.code), changed), optional))
         }
         _ => None,
     }
@@ -112,13 +123,16 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
     let pointer = |text: &str| format!("{name}.map_or(std::ptr::null(), |item| {text})");
+    let changed = |text: &str| format!("{name}.map_or(std::ptr::null_mut(), |item| {text})");
     match form_of(model, param) {
         Some(Form::Borrowed { by_value: true, .. }) => {
             format!("std::ptr::from_ref({name}).cast::<{}>().read()", form::abi(model, param))
         }
         Some(Form::Borrowed { .. }) => format!("std::ptr::from_ref({name}).cast()"),
         Some(Form::PlacedUnion(_)) => format!("{raw}_memory.as_mut_ptr().cast()"),
-        Some(Form::Optional(_)) => pointer("std::ptr::from_ref(item).cast()"),
+        Some(Form::Optional { changed: true, .. }) => changed("std::ptr::from_mut(item).cast()"),
+        Some(Form::Slice { changed: true, .. }) => changed("item.as_mut_ptr().cast()"),
+        Some(Form::Optional { .. }) => pointer("std::ptr::from_ref(item).cast()"),
         Some(Form::Union { by_value: true, .. }) => {
             format!("(&raw const {raw}_memory).cast::<{}>().read()", form::abi(model, param))
         }
@@ -217,11 +231,14 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
             let tag = switch_text(plan, param, Side::Abi).unwrap_or_default();
             format!("(&*{name}.cast::<{}<'_>>()).get({tag})", union_memory(model, id))
         }
-        Form::Optional(text) => format!("{name}.cast::<{text}>().as_ref()"),
+        Form::Optional { text, changed } => {
+            format!("{name}.cast::<{text}>().{}()", if changed { "as_mut" } else { "as_ref" })
+        }
         Form::Union { id, optional, by_value } => union_from_abi(model, plan, param, (id, optional, by_value)),
-        Form::Slice { text, size, optional } => {
+        Form::Slice { text, size, optional, changed } => {
             let count = format!("{}.unwrap_or(0)", size_text(plan, &size, Side::Abi));
-            let slice = format!("obvia::rt::slice({name}.cast::<{text}>(), {count})");
+            let function = if changed { "slice_mut" } else { "slice" };
+            let slice = format!("obvia::rt::{function}({name}.cast::<{text}>(), {count})");
             if optional { format!("(!{name}.is_null()).then(|| {slice})") } else { slice }
         }
         Form::Text(base) => {

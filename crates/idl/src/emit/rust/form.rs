@@ -10,14 +10,14 @@ use crate::plan::{is_automation_wire, is_plain};
 pub(super) enum Form {
     /// `&T`. With `by_value` the vtable takes the value itself.
     Borrowed { text: String, by_value: bool },
-    /// `Option<&T>`.
-    Optional(String),
+    /// `Option<&T>`, or `Option<&mut T>` for a value that the method changes.
+    Optional { text: String, changed: bool },
     /// A union. Another parameter may hold its discriminant.
     Union { id: UnionId, optional: bool, by_value: bool },
     /// `Union<'static>`, for a union without pointers in the caller's memory.
     PlacedUnion(UnionId),
-    /// `&[T]`, or `Option<&[T]>`.
-    Slice { text: String, size: Arith, optional: bool },
+    /// `&[T]` or `Option<&[T]>`, or `Option<&mut [T]>` for elements that the method changes.
+    Slice { text: String, size: Arith, optional: bool, changed: bool },
     /// `Option<&CStr>`.
     Text(Base),
     /// `Owned<T>`, in the caller's memory.
@@ -92,9 +92,11 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
         }
-        (Extent::One, to, Direction::In) => Ok(Form::Optional(memory(model, to)?)),
-        (Extent::Counted { size, .. }, to, _) if inwards => {
-            Ok(Form::Slice { text: memory(model, to)?, size: size.clone(), optional: !reference })
+        (Extent::One, to, _) if !reference && (inwards || is_plain(model, to)) => {
+            Ok(Form::Optional { text: memory(model, to)?, changed: !inwards })
+        }
+        (Extent::Counted { size, .. }, to, _) if inwards || !reference && is_plain(model, to) => {
+            Ok(Form::Slice { text: memory(model, to)?, size: size.clone(), optional: !reference, changed: !inwards })
         }
         (Extent::Counted { size, .. }, to, Direction::Out) if reference => {
             Ok(Form::Filled { text: ownable(model, to)?, size: size.clone() })
@@ -282,24 +284,23 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     Some(match form {
         Form::Borrowed { text, .. } => format!("&{text}"),
         Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", type_name(&model.unions[id.0].name)),
-        Form::Optional(text) => format!("Option<&{text}>"),
+        Form::Optional { text, changed } => format!("Option<&{}{text}>", mutable(changed)),
         Form::Union { id, optional, .. } => {
             let name = type_name(&model.unions[id.0].name);
             if optional { format!("Option<{name}<'_>>") } else { format!("{name}<'_>") }
         }
-        Form::Slice { text, optional, .. } => {
-            if optional {
-                format!("Option<&[{text}]>")
-            } else {
-                format!("&[{text}]")
-            }
-        }
+        Form::Slice { text, optional: true, changed, .. } => format!("Option<&{}[{text}]>", mutable(changed)),
+        Form::Slice { text, .. } => format!("&[{text}]"),
         Form::Text(base) => format!("Option<&{}>", super::names::text(base)),
         Form::Owned(text) if inout => format!("&mut obvia::Owned<{text}>"),
         Form::Returned { text, optional: true } if inout => format!("&mut Option<obvia::Owned<{text}>>"),
         Form::Returned { text, .. } if inout => format!("&mut obvia::Owned<{text}>"),
         _ => return None,
     })
+}
+
+const fn mutable(changed: bool) -> &'static str {
+    if changed { "mut " } else { "" }
 }
 
 /// Returns the type of a result. `None` for other parameters.

@@ -160,9 +160,12 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     let model = context.model;
     let outer = outer_text(plan, outer, Side::Abi);
     out.line(format!("let mut results = reply.graph({}, {outer})?;", layout(context, plan, "REPLY")));
-    let array = |param: &ParamPlan<'_>| match (&param.param.ty, element_counts(param.param)) {
-        (Type::Pointer(pointer), Some((size, _))) if !is_place(model, param.param) => {
-            Some((model.layout(&pointer.to).0, size_text(plan, size, Side::Abi)))
+    // The elements that the method writes to the caller's memory: their size, and their number.
+    let elements = |param: &ParamPlan<'_>| match &param.param.ty {
+        Type::Pointer(pointer) if !is_place(model, param.param) => {
+            let one = || "Some(1)".to_owned();
+            let count = element_counts(param.param).map_or_else(one, |(size, _)| size_text(plan, size, Side::Abi));
+            Some((model.layout(&pointer.to).0, count))
         }
         _ => None,
     };
@@ -172,9 +175,15 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     }
     if changes(model, plan) {
         // The caller's values are freed only after all steps that can fail.
-        for param in plan.ordered(false).into_iter().filter(|param| param.param.direction == Direction::Out) {
-            if is_place(model, param.param) || automation::memory(param).is_some() {
-                out.line(format!("results.verify({})?;", binding(&param.param.code)));
+        for param in plan.ordered(false) {
+            let name = binding(&param.param.code);
+            match (param.param.direction, elements(param)) {
+                (Direction::Out, None) => out.line(format!("results.verify({name})?;")),
+                (Direction::InOut, Some((_, count))) => {
+                    let at = param.reply.unwrap_or(0);
+                    out.line(format!("results.matches({at}, {name}, {count}.unwrap_or(0))?;"));
+                }
+                _ => {}
             }
         }
         out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
@@ -183,13 +192,13 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     // Arrays come first, because the value of another result may overwrite the number of requested
     // elements.
     for param in plan.ordered(false) {
-        if let Some((bytes, count)) = array(param) {
+        if let Some((bytes, count)) = elements(param) {
             let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
             out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
     }
-    let is_value = |param: &&ParamPlan<'_>| array(param).is_none() && automation::memory(param).is_none();
+    let is_value = |param: &&ParamPlan<'_>| elements(param).is_none() && automation::memory(param).is_none();
     for param in plan.ordered(false).into_iter().filter(is_value) {
         let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
         let size = model.layout(in_place(model, param.param)).0;

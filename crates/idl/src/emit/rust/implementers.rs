@@ -135,12 +135,13 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     convert(out, model, plan);
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
-    let given: Vec<String> =
-        given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
+    let given: Vec<String> = given
+        .map(|param| if is_changed(model, param) { format!("&mut {}", local(param)) } else { local(param) })
+        .collect();
     let values: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
     let mut changed: Vec<&ParamPlan<'_>> =
-        plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
+        plan.params.iter().filter(|param| is_changed(model, param) && param.passing == Passing::Graph).collect();
     // Unions come last: a wrong arm ends the function, so all other values must have been written
     // back before a union.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
@@ -211,7 +212,7 @@ fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     for param in ordered {
         if let Some(text) = from_abi(model, plan, param) {
             out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
-            let mutable = if is_changed(param) { "mut " } else { "" };
+            let mutable = if is_changed(model, param) { "mut " } else { "" };
             out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
         }
     }
@@ -226,9 +227,11 @@ fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
 }
 
 /// Whether the method may replace the argument's structure, or fills the argument.
-fn is_changed(param: &ParamPlan<'_>) -> bool {
+fn is_changed(model: &Model, param: &ParamPlan<'_>) -> bool {
     match param.passing {
-        Passing::Graph => param.param.direction == Direction::InOut,
+        Passing::Graph => {
+            param.param.direction == Direction::InOut && !conversions::is_changed_in_place(model, param.param)
+        }
         Passing::Lent { .. } => true,
         _ => false,
     }

@@ -65,7 +65,6 @@ const UNION: Reason = "is a union whose discriminant is elsewhere";
 const TEXT: Reason = "is a string of numbers";
 const FIXED: Reason = "is an array of elements with pointers";
 const ARRAYS: Reason = "is an array of arrays that the method allocates";
-const NULL: Reason = "is changed through a pointer that may be null";
 const IID: Reason = "is an object whose IID the method may change";
 const REPLACED_OBJECT: Reason = "is an object with [iid_is] that the method may replace";
 const LARGE: Reason = "is a result beyond the 64 KiB that a method returns by value";
@@ -427,7 +426,7 @@ impl Viewer<'_> {
 
 /// Whether an array may be omitted.
 fn may_be_missing(array: &ParamPlan<'_>) -> bool {
-    array.param.direction == Direction::In
+    array.param.direction.is_in()
         && matches!(&array.param.ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
 }
 

@@ -1,7 +1,7 @@
 //! Views of data with pointers, and of data that a method returns or replaces.
 
 use super::{
-    FIXED, NULL, OBJECTS, POINTERS, REPLACED_OBJECT, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer,
+    FIXED, OBJECTS, POINTERS, REPLACED_OBJECT, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer,
 };
 use crate::emit::c::names::{binding, pointer_to, type_name};
 use crate::emit::c::structures::is_owned;
@@ -23,9 +23,7 @@ impl Viewer<'_> {
         let is_reference = *class == PointerClass::Ref;
         match (extent, to, param.param.direction) {
             (Extent::Text, Type::Base(base), Direction::In) => self.text(param, *base, !is_reference),
-            (Extent::Counted { .. }, element, direction) if direction == Direction::In || is_reference => {
-                self.graph_elements(param, element)
-            }
+            (Extent::Counted { .. }, element, _) => self.graph_elements(param, element),
             (_, Type::Pointer(_) | Type::Interface(_) | Type::Void, Direction::In) => Err(POINTERS),
             (Extent::One, to, Direction::In) if is_reference => {
                 Ok(self.value(to, &name, &format!("&{name}"), &format!("*{name}")))
@@ -33,7 +31,7 @@ impl Viewer<'_> {
             (Extent::One, to, Direction::In) => {
                 Ok(pointer(format!("const {}", pointer_to(self.model, to, &name)), &name))
             }
-            _ if !is_reference => Err(NULL),
+            (Extent::One, to, _) if !is_reference => Ok(pointer(pointer_to(self.model, to, &name), &name)),
             (Extent::One, Type::Pointer(inner), _) => self.replaced(param, inner),
             (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(REPLACED_OBJECT),
             (Extent::One, Type::Interface(object), Direction::Out) => self.out_object(object, &name),

@@ -171,6 +171,16 @@ public final class Frames {
     }
 
     /**
+     * Checks that a method returns a value exactly if it was given one, as [in, out, unique]
+     * requires.
+     */
+    public static void checkPresent(Object given, Object returned) {
+        if ((given == null) != (returned == null)) {
+            throw invalid(given == null ? "a value is returned in place of null" : "null is returned in place of a value");
+        }
+    }
+
+    /**
      * Checks that this thread, and thus the method, can access an array that may be passed by
      * reference. The array's memory must be open, must be writable if the method writes the array,
      * and must consist of whole elements.

@@ -142,6 +142,13 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
+    /** Verifies that a pointer leads to a value exactly if one was passed there. */
+    public void checkPresent(int slot, boolean isPresent) {
+        if ((getLong(slot) != 0) != isPresent) {
+            throw bad(slot, isPresent ? "a pointer to a value that was passed is null" : "a pointer leads to a value, and null was passed");
+        }
+    }
+
     private int findOne(int slot, GraphType type, int number, int pointer) {
         int place = find(slot, number, type, pointer, 0);
         if (place != 0 && getInt(Math.abs(place) - 4) != 1 && type.tail == null) {
