@@ -194,10 +194,13 @@ inline void check_length_or_none(std::size_t size, uint64_t count)
 template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
 {
     static_assert(sizeof(Seen) == sizeof(T), "both types have the same layout");
+    if (!first) {
+        return span<Seen>();
+    }
     if (static_cast<uint64_t>(count) > PTRDIFF_MAX / sizeof(T)) {
         fail(E_INVALIDARG, "the array has more elements than memory can hold");
     }
-    return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
+    return span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count));
 }
 // The former elements of an array that a method fills with new elements. The former elements are
 // freed after the call, because they can include the called object and objects that are arguments.

@@ -148,6 +148,9 @@ impl Method {
         };
         let mut values = Vec::with_capacity(method.results.len());
         if !method.results.is_empty() {
+            if let Some(name) = method.frames.appears_or_vanishes(request, reply) {
+                return Err(invalid(&format_args!("`{name}` is null in only one direction")));
+            }
             let mut reading = method.frames.read(false, reply, &outer, &mut make).map_err(|flaw| invalid(&flaw))?;
             values.extend(method.results.iter().map_while(|index| reading.value(*index)));
             let remaining: Vec<&[u8]> = reading.remaining().collect();

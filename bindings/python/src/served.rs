@@ -257,7 +257,11 @@ fn perform<'py>(
     }
     let outer = |index: usize| method.frames.number(request, index);
     let written = method.frames.write(false, &places, &mut ForCaller(interface), &outer);
-    written.map_err(|what| failure.take().unwrap_or_else(|| wrong(&what)))
+    let reply = written.map_err(|what| failure.take().unwrap_or_else(|| wrong(&what)))?;
+    match method.frames.appears_or_vanishes(request, &reply) {
+        Some(name) => Err(wrong(&format_args!("{name} must be None exactly if the argument is"))),
+        None => Ok(reply),
+    }
 }
 
 /// The references in the reply of a method of an interface.

@@ -70,6 +70,12 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "must not contain a zero"):
             self.values.texts("a\0b", "", None)
 
+    def test_strings_are_written_to_arrays_of_the_caller(self):
+        wide, narrow = self.values.caption(3, 2, "a")
+        self.assertEqual((list(wide), list(narrow)), (["a", "a", "\0"], [97, 0]))
+        with self.assertRaises(obvia.Error):
+            self.values.caption(3, 2, "x")
+
     def test_values_that_may_be_null_are_changed(self):
         point = self.line().ends[0]
         one, turned, given = self.values.negate(5, point)

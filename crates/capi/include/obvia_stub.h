@@ -128,6 +128,23 @@ static inline int obvia_is_text16(const void *text, uint64_t count)
     return count == 0 || at == count - 1;
 }
 
+/* Whether a string that a method has written to the caller's array of `count` characters ends within
+ * the array. */
+static inline int obvia_is_ended8(const void *text, uint64_t count)
+{
+    return count == 0 || memchr(text, 0, (size_t)count) != NULL;
+}
+
+static inline int obvia_is_ended16(const void *text, uint64_t count)
+{
+    const obvia_unit *const units = (const obvia_unit *)text;
+    uint64_t at = 0;
+    while (at < count && units[at] != 0) {
+        at++;
+    }
+    return count == 0 || at < count;
+}
+
 /* Returns the end of a string's object whose characters would begin at `at`. A NULL string has no
  * header either, so its end is 8 bytes before `at`. */
 static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)

@@ -41,7 +41,8 @@ enum {
     OBVIA_OBJECT,  /* the source of an IID */
     OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
     OBVIA_UNION,   /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
-    OBVIA_UTF8     /* nothing: the preceding part, at the same offset, points to a UTF-8 string */
+    OBVIA_UTF8,    /* nothing: the preceding part, at the same offset, points to a UTF-8 string */
+    OBVIA_ENDED    /* nothing: the preceding part, at the same offset, points to an array that holds a string */
 };
 
 /* The classes of pointers. */

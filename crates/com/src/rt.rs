@@ -245,6 +245,21 @@ pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
     used.filter(|&used| used <= room).ok_or_else(invalid_reply)
 }
 
+/// Verifies that a string that a method has written to the caller's array ends within the array.
+///
+/// # Safety
+///
+/// `first` must be null, or readable for `count` elements.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA if no element is zero, unless the array has none.
+pub unsafe fn check_ended<T: Default + PartialEq>(first: *const T, count: usize) -> Result<()> {
+    // SAFETY: the caller promises a readable array.
+    let characters = unsafe { slice(first, count) };
+    if characters.is_empty() || characters.contains(&T::default()) { Ok(()) } else { Err(invalid_reply()) }
+}
+
 /// Verifies that an array's length agrees with the other parameters.
 ///
 /// # Errors

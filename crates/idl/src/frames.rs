@@ -58,6 +58,9 @@ pub(crate) struct Member<'a> {
     switch: Option<&'a Arith>,
     /// The conformant array at a structure's end. `None` if there is none.
     tail: Option<Counted<'a>>,
+    /// Whether the size of the array depends on the values in the request alone, because the array
+    /// is in the caller's memory.
+    is_asked: bool,
 }
 
 /// A counted array: the type of its elements, its size, and its length if the length differs from
@@ -86,7 +89,7 @@ impl<'a> Layout<'a> {
 
     fn member(&self, name: &'a str, ty: &'a Type, at: Option<u32>, switch: Option<&'a Arith>) -> Member<'a> {
         let (size, is_plain) = (self.size(ty), is_plain(self.model, ty) && *ty != Type::Void);
-        Member { name, ty, at: at.map(|at| at as usize), size, is_plain, switch, tail: None }
+        Member { name, ty, at: at.map(|at| at as usize), size, is_plain, switch, tail: None, is_asked: false }
     }
 
     fn members(&self, id: StructId) -> &[Member<'a>] {
@@ -132,7 +135,9 @@ impl<'a> Frames<'a> {
             let size = if request { plan.request_block } else { plan.reply_block };
             let member = |param: &ParamPlan<'a>| {
                 let (known, at): (&'a Param, _) = (param.param, if request { param.request } else { param.reply });
-                layout.member(&known.name, in_place(layout.model, known), at, known.switch.as_ref())
+                let ty = in_place(layout.model, known);
+                let is_asked = !request && std::ptr::eq(ty, &raw const known.ty);
+                Member { is_asked, ..layout.member(&known.name, ty, at, known.switch.as_ref()) }
             };
             Block { members: plan.params.iter().map(member).collect(), shape: flat::block(size, &shape), outer }
         };
@@ -224,6 +229,19 @@ impl<'a> Frames<'a> {
     ) -> Result<Reading<'f, 'a, M>, Flaw> {
         let checked = self.check(request, frame, outer)?;
         Ok(Reading::new(&self.layout, &self.block(request).members, frame, &checked, outer, make))
+    }
+
+    /// Returns the first `[in, out, unique]` parameter that is null in only one of the frames of a
+    /// call. The caller must have checked both frames.
+    pub fn appears_or_vanishes(&self, request: &[u8], reply: &[u8]) -> Option<&'a str> {
+        let is_null = |frame: &[u8], at: Option<u32>| {
+            let slot = at.and_then(|at| frame.get(at as usize..)?.first_chunk::<8>());
+            slot.is_none_or(|slot| *slot == [0; 8])
+        };
+        let mut optional = self.plan.params.iter().filter(|param| param.param.is_optional_in_out());
+        let found = optional.find(|param| is_null(request, param.request) != is_null(reply, param.reply))?;
+        let param: &'a Param = found.param;
+        Some(&param.name)
     }
 
     /// Reads the value of an integer parameter from a request's frame. `None` for other parameters,

@@ -30,8 +30,8 @@ pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_t
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 pub(crate) use passing::passing;
 pub use passing::{is_in_block, may_be_objects};
-pub(crate) use types::is_automation_wire;
 pub use types::{element_counts, in_place, is_any_bits, is_plain, is_scalar};
+pub(crate) use types::{has_context, is_automation_wire};
 pub use unsupported::refusals;
 pub(crate) use unsupported::unsupported;
 pub(crate) use uses::Uses;

@@ -5,6 +5,7 @@ mod random;
 mod vectors;
 
 use obvia_idl::{Compilation, Compiler};
+use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::ndr::{Error, Format, Numbers, Order, Plan, Syntax};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,42 @@ fn ndr_alignment_includes_the_headers() {
             let cut = given.decode("Take", Part::Request, format, &Numbers::default(), &stub[..length]);
             assert!(matches!(cut, Err(Error::Short { .. })), "{length} bytes behind {headers}");
         }
+    }
+}
+
+/// A string in an array of the caller is a conformant varying string: C706 14.3.4.2.
+#[test]
+fn strings_in_arrays_of_the_caller_travel_up_to_their_zero() {
+    let given = interface(
+        "[object, uuid(6f2c7f3e-55b7-4ddc-8f0f-6ac0c5a1d9b7)]
+        interface IGiven : IUnknown { HRESULT Take([in] long n, [out, string, size_is(n)] wchar_t *text); }",
+    );
+    let (kind, numbers) = (KIND_FIRST, [4].into_iter().collect::<Numbers>());
+    let frame = |text: [u16; 4]| {
+        let mut frame = [16_u64.to_le_bytes(), (u64::from(kind) | 4 << 32).to_le_bytes()].concat();
+        frame.extend(text.iter().flat_map(|unit| unit.to_le_bytes()));
+        frame
+    };
+    // The result of the method follows the array.
+    let stub = |words: [u32; 3], units: &[u16]| {
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        let mut stub: Vec<u8> = words.chain(units.iter().flat_map(|unit| unit.to_le_bytes())).collect();
+        stub.resize(stub.len().next_multiple_of(4) + 4, 0);
+        stub
+    };
+    let encode = |text| given.encode("Take", Part::Reply, FORMATS[0], &numbers, &frame(text));
+    let decode = |stub: Vec<u8>| given.decode("Take", Part::Reply, FORMATS[0], &numbers, &stub);
+    let text = stub([4, 0, 3], &[0x61, 0x62, 0]);
+    assert_eq!(encode([0x61, 0x62, 0, 0x7f]).unwrap(), text);
+    assert_eq!(decode(text).unwrap(), frame([0x61, 0x62, 0, 0]));
+    assert!(matches!(encode([1, 2, 3, 4]), Err(Error::Text { .. })));
+    // A failed method may send no character at all.
+    assert_eq!(decode(stub([4, 0, 0], &[])).unwrap(), frame([0; 4]));
+    assert!(matches!(decode(stub([4, 0, 2], &[0x61, 0x62])), Err(Error::Text { .. })));
+    assert!(matches!(decode(stub([4, 1, 1], &[0])), Err(Error::Offset { .. })));
+    for (words, units) in [([3, 0, 1], &[0][..]), ([4, 0, 5], &[0; 5]), ([4, 0, 4], &[0]), ([u32::MAX, 0, 0], &[])] {
+        let found = decode(stub(words, units));
+        assert!(matches!(found, Err(Error::Count { .. })), "{words:?}: {found:?}");
     }
 }
 

@@ -7,8 +7,9 @@ use obvia_idl::{Compiler, emit};
 use std::path::Path;
 
 #[test]
-fn pointers_that_may_be_null_are_in_both_directions_only_if_they_lead_to_plain_values() {
-    let declaration = "struct S { [string] wchar_t *name; };";
+fn in_out_pointers_that_may_be_null_lead_only_to_plain_values() {
+    let declaration = "struct S { [string] wchar_t *name; }; struct Open { long n; [size_is(n)] short a[]; };
+        struct Limited { [range(1, 9)] long n; };";
     let text = with(declaration, "HRESULT M([in, out, unique] struct S *p);");
     let found = check(&text);
     let param = &found.model.interfaces.last().expect("declared").methods[0].params[0];
@@ -21,10 +22,13 @@ fn pointers_that_may_be_null_are_in_both_directions_only_if_they_lead_to_plain_v
         "[in, out, unique] IUnknown **p",
         "[in, out, unique] long **p",
         "[in, out, ptr] long *p",
+        "[in, out, unique] struct Open *p",
+        "[in, out, ptr] struct Open *p",
+        "[in, out, unique] struct Limited *p",
     ] {
         refused_by_all(
             &with(declaration, &format!("HRESULT M({param});")),
-            "parameter `p` that is [in, out] and may be null",
+            "`p` that is [in, out], may be null, and leads to more",
         );
     }
 }

@@ -117,9 +117,10 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     local_rust("of fixed size with interface pointers", &[IIDS], &[&["fixed"]]),
     // Rules about strings.
     and_local(rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["changed"]])),
-    local_rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["placed"]]),
+    local_rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["resized"]]),
     rule(Stage::C, "a string that the method changes in place", &[TEXTS], &[&["changed"]]),
-    every("is a string that has a size or a length of its own", &[TEXTS], &[&["sized", "placed"]]),
+    java("an [out] array in the caller's room beside structures with pointers", &[TEXTS], &[&["placed_beside"]]),
+    every("is a string that has a size or a length of its own", &[TEXTS], &[&["sized", "resized"]]),
     every("a structure or union with a string that has a size or a length", &[TEXTS], &[&["sized_inside"]]),
     // Rules about arrays of arrays.
     every(COUNT_MAYBE, &[LEVELS], &[&["replaced_maybe"]]),

@@ -305,7 +305,13 @@ const TEXTS: Family = Family {
         form("inside", "struct @ { [string] # *a; [string, ref] # *b; };", "[in] struct @ *s, [out] struct @ *t"),
         form("changed", "", "[in, out, string] # *a"),
         form("placed", "", "[in] long n, [out, string, size_is(n)] # *a"),
+        form(
+            "placed_beside",
+            "struct @ { long *p; };",
+            "[in] struct @ *s, [in, out] long *n, [out, string, size_is(*n + 1)] # *a",
+        ),
         form("sized", "", "[in] long n, [in, string, size_is(n)] # *a"),
+        form("resized", "", "[in] long n, [in, out, string, size_is(n)] # *a"),
         form("sized_inside", "struct @ { long n; [string, size_is(n)] # *a; };", "[in] struct @ *s"),
     ],
     is_local: true,

@@ -3,7 +3,7 @@
 
 use crate::combine::{Case, InterfaceKind};
 use crate::form_rules::FORM_RULES;
-use crate::rule::{Names, Rule, Stage, and_local, arguments, every, java, language, local_rust, results, rule, rust};
+use crate::rule::{Names, Rule, Stage, and_local, arguments, java, language, local_rust, results, rule, rust};
 
 const NUMBERS: Names = &[
     "boolean",
@@ -81,6 +81,8 @@ const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
 const EXTENDS_DISPATCH: &str = "whose interface is or extends IDispatch";
+const NO_PLAIN_VALUES: &str = "is [in, out], may be null, and leads to more than plain values";
+const CHANGED: &[Names] = &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE];
 /// Places in a parameter's declaration, apart from the value itself and the target of one `[ref]`
 /// pointer: targets of other pointers, and elements of arrays.
 const INDIRECT: &[Names] = &[
@@ -130,11 +132,9 @@ pub const RULES: &[Rule] = &[
     rule(Stage::C, AUTOMATED, &[CURRENCY], &[RETURNED]),
     and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
     and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
-    every(
-        "is [in, out] and may be null",
-        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE],
-        &[INOUT_UNIQUE, INOUT_UNIQUE_ARRAY],
-    ),
+    rust(NO_PLAIN_VALUES, CHANGED, &[INOUT_UNIQUE, INOUT_UNIQUE_ARRAY]),
+    rule(Stage::C, NO_PLAIN_VALUES, CHANGED, &[INOUT_UNIQUE, INOUT_UNIQUE_ARRAY]),
+    java(NO_PLAIN_VALUES, CHANGED, &[INOUT_UNIQUE, INOUT_UNIQUE_ARRAY]),
     rust(AUTOMATED, &[WIRE], INDIRECT),
     rust(AUTOMATED, &[WIRE], CONTAINED),
     rust(AUTOMATED, &[WIRE], &[SINGLE]),

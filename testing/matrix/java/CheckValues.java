@@ -39,7 +39,8 @@ final class CheckValues {
         passedStringsEndWithAZero(values);
         stringsWithUtf8AreChecked(values, isElsewhere);
         rangesAreCheckedForArgumentsAndResults(values, isElsewhere);
-        valuesThatMayBeNullAreChanged(values, isElsewhere);
+        stringsAreWrittenToArraysOfTheCaller(values, isElsewhere);
+        valuesThatMayBeNullAreChanged(values);
         objectsHaveTheInterfaceNamedByTheirIid(values);
         fails(0x81234567, () -> values.fail(0x81234567));
     }
@@ -168,7 +169,33 @@ final class CheckValues {
         same(values.ranged(3), 9);
     }
 
-    private static void valuesThatMayBeNullAreChanged(IValues values, boolean isElsewhere) {
+    private static void stringsAreWrittenToArraysOfTheCaller(IValues values, boolean isElsewhere) {
+        for (int room : new int[] {1, 2, 100, 5000}) {
+            char[] wide = new char[room];
+            byte[] narrow = new byte[room + 1];
+            values.caption(wide, narrow, 'a');
+            same(new String(wide), "a".repeat(room - 1) + "\0");
+            same(narrow[room - 1], (byte) 'a');
+            same(narrow[room], (byte) 0);
+            if (isElsewhere) {
+                endsNowhere(() -> values.caption(wide, new byte[0], 'x'));
+                endsNowhere(() -> values.caption(new char[0], narrow, 'x'));
+            }
+        }
+        values.caption(new char[0], new byte[0], 'x');
+    }
+
+    /** Checks that a string without its end is refused, by this client or on the way to it. */
+    private static void endsNowhere(Runnable call) {
+        try {
+            call.run();
+        } catch (RpcException e) {
+            return;
+        }
+        throw new AssertionError("a string without its end was returned");
+    }
+
+    private static void valuesThatMayBeNullAreChanged(IValues values) {
         Point point = line(1).ends()[0];
         NegateResult both = values.negate(5, point);
         same(both.one(), -5);

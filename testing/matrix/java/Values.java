@@ -17,7 +17,10 @@ import values.Point;
 /** An object that returns its arguments, each with a change. */
 final class Values implements IValues {
     /** The number in place of which {@link #negate} returns null, although it must not. */
-    static final int MISSING = 0x1234567;
+    static final int VANISHES = 0x1234567;
+
+    /** The number with which {@link #negate} returns a point in place of null. */
+    static final int APPEARS = 0x2345678;
 
     @Override
     public IntegersResult integers(byte a, short b, int c, long d) {
@@ -127,10 +130,25 @@ final class Values implements IValues {
     }
 
     @Override
+    public void caption(char[] wide, byte[] narrow, char fill) {
+        Arrays.fill(wide, fill);
+        Arrays.fill(narrow, (byte) fill);
+        // A string without its end is refused.
+        if (fill != 'x' && wide.length > 0) {
+            wide[wide.length - 1] = 0;
+        }
+        if (fill != 'x' && narrow.length > 0) {
+            narrow[narrow.length - 1] = 0;
+        }
+    }
+
+    @Override
     public NegateResult negate(Integer one, Point point) {
         int given = (one == null ? 0 : 1) + (point == null ? 0 : 1);
-        if (given == 1 && one != null && one == MISSING) {
-            return new NegateResult(null, null, given);
+        if (one != null && one == VANISHES) {
+            return new NegateResult(null, point, given);
+        } else if (one != null && one == APPEARS) {
+            return new NegateResult(one, new Point(0, (short) 0, Mode.FAST, true, new byte[3]), given);
         }
         Point turned = point == null ? null : new Point(-point.x(), (short) -point.y(), point.mode(), point.on(), point.raw());
         return new NegateResult(one == null ? null : Integer.valueOf(-one), turned, given);

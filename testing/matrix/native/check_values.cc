@@ -149,6 +149,23 @@ void ranges_are_checked_for_arguments_and_results(IValues *values, bool elsewher
     CHECK(square == 9);
 }
 
+void strings_are_written_to_arrays_of_the_caller(IValues *values, bool elsewhere)
+{
+    for (const uint32_t room : {1u, 2u, 100u, 5000u}) {
+        std::vector<obvia_wchar> wide(room, 'y');
+        std::vector<char> narrow(room + 1, 'y');
+        check(values->Caption(room, wide.data(), room + 1, narrow.data(), 'a'));
+        CHECK(std::string(narrow.data()) == std::string(room, 'a') && wide[room - 1] == 0);
+        CHECK(std::count(wide.begin(), wide.end(), 'a') == room - 1);
+        // In one process, the plain call skips the runtime's check.
+        CHECK(!elsewhere || values->Caption(room, wide.data(), 0, nullptr, 'x') < 0);
+        CHECK(!elsewhere || values->Caption(0, nullptr, room + 1, narrow.data(), 'x') < 0);
+        check(values->Caption(room, wide.data(), room + 1, narrow.data(), 0));
+        CHECK(wide[0] == 0 && narrow[0] == 0);
+    }
+    check(values->Caption(0, nullptr, 0, nullptr, 'x'));
+}
+
 void values_that_may_be_null_are_changed_in_place(IValues *values)
 {
     int32_t one = 5, given = -1;
@@ -193,6 +210,7 @@ void check_values(IValues *values, bool elsewhere)
     passed_strings_end_with_a_zero(values);
     strings_with_utf8_are_checked(values, elsewhere);
     ranges_are_checked_for_arguments_and_results(values, elsewhere);
+    strings_are_written_to_arrays_of_the_caller(values, elsewhere);
     values_that_may_be_null_are_changed_in_place(values);
     objects_have_the_interface_named_by_their_iid(values);
     CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));

@@ -153,6 +153,22 @@ public:
         });
     }
 
+    HRESULT Caption(uint32_t n, obvia_wchar *wide, uint32_t m, char *narrow, obvia_wchar fill) override
+    {
+        std::fill(wide, wide + n, fill);
+        std::fill(narrow, narrow + m, static_cast<char>(fill));
+        // A string without its end is refused.
+        if (fill != 'x') {
+            if (n > 0) {
+                wide[n - 1] = 0;
+            }
+            if (m > 0) {
+                narrow[m - 1] = 0;
+            }
+        }
+        return S_OK;
+    }
+
     HRESULT Negate(int32_t *one, Point *point, int32_t *given) override
     {
         *given = (one ? 1 : 0) + (point ? 1 : 0);

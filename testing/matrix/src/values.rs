@@ -103,6 +103,17 @@ impl IValues_Impl for Values_Impl {
         Ok(if text == "wrong" { "wr\0ng".to_owned() } else { text.to_owned() })
     }
 
+    fn Caption(&self, wide: &mut [u16], narrow: &mut [u8], fill: u16) -> Result<()> {
+        wide.fill(fill);
+        narrow.fill(fill as u8);
+        // A string without its end is refused.
+        if fill != u16::from(b'x') {
+            wide.last_mut().into_iter().for_each(|last| *last = 0);
+            narrow.last_mut().into_iter().for_each(|last| *last = 0);
+        }
+        Ok(())
+    }
+
     fn Negate(&self, one: Option<&mut i32>, point: Option<&mut Point>) -> Result<i32> {
         let given = i32::from(one.is_some()) + i32::from(point.is_some());
         one.into_iter().for_each(|one| *one = -*one);

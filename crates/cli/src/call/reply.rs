@@ -21,6 +21,9 @@ pub(crate) fn results(
     let outer = |index: usize| frames.number(request, index);
     let mut json = Json { model: frames.model(), objects: object };
     let mut reading = frames.read(false, frame, &outer, &mut json)?;
+    if frames.appears_or_vanishes(request, frame).is_some() {
+        return Err(Flaw { at: 0, what: "an argument that may be null is null in only one direction" });
+    }
     let mut results = Vec::new();
     for index in frames.plan().results() {
         let param = &frames.plan().params[index];

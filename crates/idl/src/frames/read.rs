@@ -176,7 +176,11 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         if first == 0 {
             return self.make.null();
         }
-        let count = usize::try_from(self.number(base, members, length.unwrap_or(size))?).ok()?;
+        let number = match length {
+            None if member.is_asked => evaluate(size, &|index, _| (self.outer)(index)),
+            _ => self.number(base, members, length.unwrap_or(size)),
+        };
+        let count = usize::try_from(number?).ok()?;
         self.spend(count.checked_mul(self.layout.size(element))?)?;
         self.elements(element, count, first)
     }

@@ -155,3 +155,24 @@ fn numbers_beyond_the_signed_integers_count_nothing_and_select_the_default_arm()
     let text = "long a; }; [switch_type(unsigned hyper)] union Chosen { [case(1)] long c; [default] ; ";
     with_method(text, selects, |frames| assert!(frames.check(false, &frame, &|_| None).is_ok()));
 }
+
+#[test]
+fn arrays_in_the_callers_memory_have_the_size_that_the_request_gave() {
+    let method = "HRESULT Take([in, out] long *n, [in, out, unique, size_is(*n)] short *values);";
+    with_method("long a;", method, |frames| {
+        let Type::Pointer(pointer) = &frames.plan().params[1].param.ty else { panic!("an array") };
+        let array = u64::from(frames.layout.kind(&pointer.to)) | 2 << 32;
+        let frame = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let (request, reply) = (frame(&[2, 24, array, 7]), frame(&[5, 24, array, 8]));
+        let outer = |index: usize| frames.number(&request, index);
+        let mut make = Counted(0);
+        let mut reading = frames.read(false, &reply, &outer, &mut make).unwrap();
+        assert_eq!((reading.value(0), reading.value(1)), (Some(()), Some(())));
+        assert_eq!(frames.appears_or_vanishes(&request, &reply), None);
+        let null = frame(&[5, 0]);
+        frames.check(false, &null, &outer).unwrap();
+        assert_eq!(frames.appears_or_vanishes(&request, &null), Some("values"));
+        assert_eq!(frames.appears_or_vanishes(&null, &reply), Some("values"));
+        assert_eq!(frames.appears_or_vanishes(&null, &null), None);
+    });
+}

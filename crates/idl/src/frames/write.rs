@@ -270,7 +270,10 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         match (member.ty, counted(member.ty)) {
             (_, Some((element, size, length))) if !given.is_null() => {
                 let items = Items::of(element, given).ok_or_else(|| expected("an array", given))?;
-                let wanted = self.number(base, members, length.unwrap_or(size));
+                let wanted = match length {
+                    None if member.is_asked => evaluate(size, &|index, _| (self.outer)(index)),
+                    _ => self.number(base, members, length.unwrap_or(size)),
+                };
                 let wanted = wanted
                     .ok_or_else(|| Wrong::new("its number of elements cannot be computed from the other arguments"))?;
                 let (stride, found) = (self.layout.size(element), items.len(self.layout.size(element)));

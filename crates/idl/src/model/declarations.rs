@@ -93,8 +93,8 @@ pub struct BitField {
     pub width: u32,
 }
 
-/// The elements that NDR transmits of an array of fixed size. In memory and in FLAT the array is
-/// complete.
+/// The elements that NDR transmits of an array of fixed size, or of an array that the method fills
+/// with a string. In memory and in FLAT the array is complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying {
     /// The elements up to the first zero: `[string]`.
@@ -242,8 +242,8 @@ pub struct Param {
     pub utf8: bool,
     /// The expression that selects the arm, if the parameter is a non-encapsulated union.
     pub switch: Option<Arith>,
-    /// The elements that travel in NDR. `None` unless the parameter is an array of fixed size that
-    /// travels only in part.
+    /// The elements that travel in NDR, if not all. Only an array of fixed size, and an array in
+    /// the caller's memory that the method fills with a string, travels in part.
     pub varying: Option<Varying>,
     /// The way in which the array's elements reach the peer.
     pub transfer: Transfer,
@@ -256,6 +256,19 @@ pub struct Param {
     pub unsupported: Option<String>,
     /// The parameter's place in the source.
     pub span: Span,
+}
+
+impl Param {
+    /// Whether the method changes data through a pointer that may be null: `[in, out, unique]`. The
+    /// method cannot change the pointer itself.
+    pub fn is_optional_in_out(&self) -> bool {
+        let declared = match &self.ty {
+            Type::Pointer(outer) if self.boxed => &outer.to,
+            ty => ty,
+        };
+        self.direction == Direction::InOut
+            && matches!(declared, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
+    }
 }
 
 impl Memory {

@@ -122,7 +122,7 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
                         note(length, false);
                     }
                 }
-                None if plan.param.direction == Direction::InOut => return false,
+                None if plan.param.direction == Direction::InOut && !plan.param.is_optional_in_out() => return false,
                 None => {}
             },
             _ => {}

@@ -112,7 +112,8 @@ pub enum Passing {
         /// The array's index among the method's read arrays, or among its written arrays.
         array: usize,
     },
-    /// Structures with pointers: checked and unmarshaled as a whole.
+    /// Structures with pointers, and data that the method changes through a pointer that may be
+    /// null: checked and unmarshaled as a whole.
     Graph,
     /// Like [`Self::Graph`], for a parameter that has an Automation type in memory.
     Automation(Memory),

@@ -185,8 +185,13 @@ impl Types<'_> {
         [begin, switch, vec![i64::from(body)], list(arms.into_iter()), default].concat()
     }
 
+    /// Returns the type number of objects with these elements.
+    fn kind(&self, element: &Type) -> i64 {
+        i64::from(KIND_FIRST) + self.kinds.at(element) as i64
+    }
+
     fn target(&self, pointer: &Pointer, operands: Operands<'_>) -> Vec<i64> {
-        let kind = i64::from(KIND_FIRST) + self.kinds.at(&pointer.to) as i64;
+        let kind = self.kind(&pointer.to);
         match &pointer.extent {
             Extent::One => vec![0, kind],
             Extent::Counted { size, length } => {
@@ -231,7 +236,7 @@ impl Types<'_> {
         operands: Operands<'_>,
     ) -> Option<Vec<i64>> {
         if let (Passing::Lent { element, size, .. }, false) = (&param.passing, request) {
-            let kind = i64::from(KIND_FIRST) + self.kinds.at(element) as i64;
+            let kind = self.kind(element);
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);
@@ -241,7 +246,13 @@ impl Types<'_> {
             param.param.boxed || std::ptr::eq(plan::in_place(self.model, param.param), &raw const param.param.ty);
         Some(match &*plan.in_block(self.model, param, request) {
             Type::Pointer(pointer) if pointer.class == PointerClass::Ref && is_outermost => {
-                [vec![at, 1], self.target(pointer, operands)].concat()
+                let target = match (&pointer.extent, &param.param.varying) {
+                    (Extent::Counted { size, .. }, Some(Varying::Text)) => {
+                        [vec![5, self.kind(&pointer.to)], expression(&expr(size, operands))].concat()
+                    }
+                    _ => self.target(pointer, operands),
+                };
+                [vec![at, 1], target].concat()
             }
             ty => vec![at, 0, self.add(ty, About::of_param(param.param), operands)],
         })

@@ -77,6 +77,9 @@ pub enum What {
     /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
     /// pointer, at the same offset.
     Utf8,
+    /// The array holds a string that ends within it. This part follows the part of the array's
+    /// pointer, at the same offset.
+    Ended,
     /// An interface pointer.
     Object(Iid),
     /// Structures: their number, the distance in bytes between their starts, and their shape.
@@ -231,6 +234,9 @@ impl Walk<'_> {
             Type::Pointer(pointer) => {
                 shape.parts.push((at, self.pointer(pointer, operands)));
                 shape.parts.extend(about.utf8.then_some((at, What::Utf8)));
+                let is_filled = matches!(pointer.extent, Extent::Counted { .. });
+                let is_text = is_filled && about.varying == Some(&Varying::Text);
+                shape.parts.extend(is_text.then_some((at, What::Ended)));
             }
             Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),
             Type::Struct(_) => self.inner(shape, at, 1, ty),

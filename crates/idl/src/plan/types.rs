@@ -28,6 +28,16 @@ pub fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context | Base::Hresult))
 }
 
+/// Whether a value contains a context handle.
+pub(crate) fn has_context(model: &Model, ty: &Type) -> bool {
+    match ty {
+        Type::Base(base) => *base == Base::Context,
+        Type::Fixed(element, _) => has_context(model, element),
+        Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| has_context(model, &field.ty)),
+        _ => false,
+    }
+}
+
 /// Returns the type that the block holds for a parameter. A pointer that is never null is replaced
 /// by its target.
 pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {

@@ -1,10 +1,10 @@
 //! Declarations that no back end can pass to other processes yet.
 
 use super::passing::is_in_block;
-use super::types::{counts, in_place, is_plain};
+use super::types::{counts, has_context, in_place, is_plain};
 use crate::model::{
-    Arith, Direction, Extent, Interface, InterfaceId, Method, Model, Object, Operand, Param, PointerClass, Type,
-    Unsupported, Varying,
+    Arith, Extent, Interface, InterfaceId, Method, Model, Object, Operand, Param, PointerClass, Type, Unsupported,
+    Varying,
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -118,7 +118,7 @@ fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason
 
 fn reason(model: &Model, method: &Method) -> Option<Reason> {
     method.params.iter().find_map(|param| {
-        let shape = param.unsupported.clone().or_else(|| changed_or_null(model, param)).map(|why| (why, None));
+        let shape = param.unsupported.clone().or_else(|| unchangeable(model, param)).map(|why| (why, None));
         let of_type = || type_reason(model, model.innermost(&param.ty));
         let of_operands = || Some((operand_reason(model, method, param)?, None));
         let (why, bare) = shape.or_else(of_type).or_else(of_operands)?;
@@ -126,18 +126,21 @@ fn reason(model: &Model, method: &Method) -> Option<Reason> {
     })
 }
 
-/// Returns the reason why a method cannot change a value behind a pointer that may be null, as a
-/// part of a sentence. `None` if the method can, and for other parameters.
-fn changed_or_null(model: &Model, param: &Param) -> Option<String> {
-    let Type::Pointer(pointer) = &param.ty else { return None };
-    if param.direction != Direction::InOut || pointer.class == PointerClass::Ref {
+/// Returns the reason why a method cannot change data behind a pointer that may be null, as a part
+/// of a sentence. `None` if the method can, and for other parameters.
+fn unchangeable(model: &Model, param: &Param) -> Option<String> {
+    if !param.is_optional_in_out() {
         return None;
     }
-    let is_value = pointer.class == PointerClass::Unique
-        && param.memory.is_none()
-        && !matches!(pointer.extent, Extent::Text | Extent::Counted { length: Some(_), .. })
-        && is_plain(model, &pointer.to);
-    (!is_value).then(|| "is [in, out] and may be null".to_owned())
+    let is_plain = match &param.ty {
+        Type::Pointer(pointer) if pointer.class == PointerClass::Unique && param.memory.is_none() => {
+            !matches!(pointer.extent, Extent::Text | Extent::Counted { length: Some(_), .. })
+                && is_plain(model, &pointer.to)
+                && !has_context(model, &pointer.to)
+        }
+        _ => false,
+    };
+    (!is_plain).then(|| "is [in, out], may be null, and leads to more than plain values".to_owned())
 }
 
 /// The parameters that determine a property of another parameter, such as the size of its array.

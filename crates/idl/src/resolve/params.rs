@@ -52,8 +52,8 @@ impl Resolver<'_> {
             self.check_out(param, direction, &ty, local);
             let range = self.limits(&param.attributes, &param.spec, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
-            let varying = self.varying(&param.attributes, &ty, &context);
             let transfer = self.transfer(param, direction, &ty);
+            let (ty, varying) = self.partly(&param.attributes, direction, ty, &context);
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
             let unsupported = unsupported.or(automation);

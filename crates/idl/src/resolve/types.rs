@@ -3,7 +3,7 @@
 use super::automation::is_automation;
 use super::values::Variable;
 use super::{Named, Resolver, find, has, taken_by_member};
-use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
+use crate::model::{Arith, Base, Direction, Extent, Object, Pointer, PointerClass, Type, Varying};
 use crate::syntax::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -239,6 +239,45 @@ impl Resolver<'_> {
         }
         let length = *sizes(attributes).length.first()?;
         self.arith(length?, context.variables, context.of).map(Varying::Length)
+    }
+
+    /// Returns the type of a parameter, and the elements that travel in NDR. `None` in place of the
+    /// elements if all travel.
+    pub(super) fn partly(
+        &mut self,
+        attributes: &[Attribute],
+        direction: Direction,
+        ty: Type,
+        context: &Context<'_>,
+    ) -> (Type, Option<Varying>) {
+        if let Some(filled) = self.filled_text(attributes, direction, &ty, context) {
+            return (filled, Some(Varying::Text));
+        }
+        let varying = self.varying(attributes, &ty, context);
+        (ty, varying)
+    }
+
+    /// Returns the type of an array in the caller's memory that the method fills with a string:
+    /// `[out, string, size_is(n)] wchar_t *text`. `None` for other parameters.
+    fn filled_text(
+        &mut self,
+        attributes: &[Attribute],
+        direction: Direction,
+        ty: &Type,
+        context: &Context<'_>,
+    ) -> Option<Type> {
+        let Type::Pointer(pointer) = ty else { return None };
+        let sizes = sizes(attributes);
+        let is_filled = direction == Direction::Out
+            && pointer.extent == Extent::Text
+            && pointer.class == PointerClass::Ref
+            && sizes.size.first().is_some_and(Option::is_some)
+            && sizes.length.is_empty();
+        if !is_filled {
+            return None;
+        }
+        let extent = self.extent(&sizes, 0, false, &pointer.to, context)?;
+        Some(Type::Pointer(Box::new(Pointer { extent, ..(**pointer).clone() })))
     }
 
     fn class(&self, attributes: &[Attribute], outermost: bool, place: Place) -> PointerClass {

@@ -33,6 +33,9 @@ impl Resolver<'_> {
             }
             (Passing::Text { .. } | Passing::OutText(_), _) => ("is a string of other elements than char", HELP),
             _ if param.memory.is_some() => ("is of one of Automation's types", HELP),
+            (Passing::Array { .. }, _) if param.varying.is_some() => {
+                ("is a string in the caller's memory that the method changes", HELP)
+            }
             _ => (reason(&param.ty, param.direction), HELP),
         };
         let text = format!("the parameter `{}` cannot have [utf8]: it {why}", param.name);

@@ -201,6 +201,18 @@ impl Maker<'_> {
         self.waiting.push(Waiting { body, kind, count });
     }
 
+    /// Makes a string of the array to which the slot at `at` points. Zeros follow the string.
+    fn end(&mut self, at: usize) {
+        let body = u64::from_le_bytes(self.frame[at..at + 8].try_into().unwrap()) as usize;
+        let Some(found) = self.waiting.iter().find(|found| found.body == body).filter(|found| found.count > 0) else {
+            return;
+        };
+        let (count, size) = (found.count, self.types[(found.kind - KIND_FIRST) as usize].size as usize);
+        let length = self.random.below(0..count as i64) as usize;
+        self.frame[body + length * size..body + count * size].fill(0);
+        self.frame[body..body + length * size].iter_mut().for_each(|byte| *byte |= 1);
+    }
+
     /// Fills an object.
     fn fill(&mut self, index: usize) -> Option<()> {
         let Waiting { body, kind, count } = self.waiting[index];
@@ -236,6 +248,8 @@ fn frame(block: &'static Block, types: &'static [ElementType], outer: &[i64], ra
         maker.fill(next)?;
         next += 1;
     }
+    let ended = block.shape.parts.iter().filter(|part| matches!(part.what, What::Ended));
+    ended.for_each(|part| maker.end(part.at as usize));
     Some(maker.frame)
 }
 

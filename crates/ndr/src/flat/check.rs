@@ -229,8 +229,7 @@ impl Check<'_> {
             // The contents of OBJREFs are checked where they are unmarshalled.
             _ => return Ok(()),
         };
-        let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
-        let end = body.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
+        let end = self.body(object).chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
         // If there were a zero before the last character, C would see a shorter string than other
         // languages.
         if end.is_some_and(|end| end + 1 == object.count as usize) {
@@ -245,18 +244,40 @@ impl Check<'_> {
     #[cold]
     #[inline(never)]
     fn utf8(&self, at: usize) -> Result<(), Flaw> {
-        let offset = self.load(at, 8)?;
-        if offset == 0 {
-            return Ok(());
-        }
-        let found = self.found.objects.binary_search_by_key(&offset, |object| object.body.into());
-        let Ok(index) = found else { return flaw(at, "the slot of a string in UTF-8 leads to no object") };
-        let object = self.found.objects[index];
-        let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
-        match std::str::from_utf8(body) {
+        let Some(object) = self.led_to(at)? else { return Ok(()) };
+        match std::str::from_utf8(self.body(object)) {
             Ok(_) => Ok(()),
             Err(wrong) => flaw(object.body as usize + wrong.valid_up_to(), "the string is not in UTF-8"),
         }
+    }
+
+    /// Checks that the array to which the slot at `at` points contains a zero. The caller has
+    /// checked the pointer itself.
+    #[cold]
+    #[inline(never)]
+    fn ended(&self, at: usize) -> Result<(), Flaw> {
+        let Some(object) = self.led_to(at)?.filter(|object| object.count > 0) else { return Ok(()) };
+        let mut characters = self.body(object).chunks_exact((object.bytes / object.count).max(1) as usize);
+        if characters.any(|character| character.iter().all(|byte| *byte == 0)) {
+            return Ok(());
+        }
+        flaw(object.body as usize, "the string does not end within its array")
+    }
+
+    /// Returns the object to which the slot at `at` points; `None` for a null pointer.
+    fn led_to(&self, at: usize) -> Result<Option<Object>, Flaw> {
+        let offset = self.load(at, 8)?;
+        if offset == 0 {
+            return Ok(None);
+        }
+        match self.found.objects.binary_search_by_key(&offset, |object| object.body.into()) {
+            Ok(index) => Ok(Some(self.found.objects[index])),
+            Err(_) => flaw(at, "the slot of a string leads to no object"),
+        }
+    }
+
+    fn body(&self, object: Object) -> &[u8] {
+        &self.frame[object.body as usize..(object.body + object.bytes) as usize]
     }
 
     fn evaluate(&self, base: usize, expr: &Expr) -> Result<i64, Flaw> {
@@ -283,6 +304,7 @@ impl Check<'_> {
                 _ => flaw(at, "the value is out of its range"),
             },
             What::Utf8 => self.utf8(at),
+            What::Ended => self.ended(at),
             What::Pointer { class, to, extent } => self.pointer(base, at, (*class, *to), extent),
             What::Object(iid) => self.interface(base, at, *iid),
             What::Inner { count, stride, shape } => {

@@ -216,6 +216,7 @@ impl Reader<'_> {
                 default: self.optional(Self::shape)?,
             },
             7 => What::Utf8,
+            8 => What::Ended,
             _ => return None,
         })
     }
@@ -261,9 +262,9 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Half, method, types};
-    use crate::flat::KIND_TEXT8;
     use crate::flat::check::check;
     use crate::flat::shape::{Binary, Block, Class, Element, Expr, Extent, Iid, Int, What};
+    use crate::flat::{KIND_FIRST, KIND_TEXT8};
 
     #[test]
     fn type_tables_with_lists_and_trailing_arrays_are_read() {
@@ -306,6 +307,28 @@ mod tests {
             let flaw = check(&frame(text), &method.request, &[], &[]).unwrap_err();
             assert_eq!((flaw.at, flaw.what), (at, "the string is not in UTF-8"), "{text:?}");
         }
+    }
+
+    #[test]
+    fn strings_in_arrays_end_within_them() {
+        // A request with an array of three 16-bit numbers that holds a string, and an empty reply.
+        let of_numbers = [1, 2, 1, 0, 2, 0, 0];
+        let words = [3, 0, 8, 0, 2, 0, 3, 0, i64::from(KIND_FIRST), 1, 0, 3, 0, 0, 8, 0, 0, 0, 0, 1, 0, 8, 1, 0, 0];
+        let types = Box::leak(types(&of_numbers).unwrap().into());
+        let method = Box::leak(Box::new(method(&words).unwrap()));
+        assert!(matches!(method.request.shape.parts[1].what, What::Ended));
+        let frame = |characters: [u16; 3]| {
+            let header = u64::from(KIND_FIRST) | 3 << 32;
+            let mut frame = [16_u64.to_le_bytes(), header.to_le_bytes()].concat();
+            frame.extend(characters.iter().flat_map(|character| character.to_le_bytes()));
+            frame.resize(24, 0);
+            frame
+        };
+        for ended in [[0, 0, 0], [1, 0, 9], [1, 2, 0]] {
+            assert!(check(&frame(ended), &method.request, types, &[]).is_ok(), "{ended:?}");
+        }
+        let flaw = check(&frame([0x100, 2, 0xff00]), &method.request, types, &[]).unwrap_err();
+        assert_eq!((flaw.at, flaw.what), (16, "the string does not end within its array"));
     }
 
     #[test]

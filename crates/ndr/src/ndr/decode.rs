@@ -272,8 +272,13 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
             self.claim(base, length, count, Error::Count { at: self.at, found: count });
             return Ok(());
         }
+        self.ends(id, at, count as usize)
+    }
+
+    /// Checks that a string of `count` characters ends with a zero.
+    fn ends(&self, id: TypeId, at: usize, count: usize) -> Result<()> {
         let size = self.plan.ty(id).size as usize;
-        let end = at + count as usize * size;
+        let end = at + count * size;
         let is_ended = count > 0 && self.frame[end - size..end].iter().all(|byte| *byte == 0);
         if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
     }

@@ -173,18 +173,22 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
     fn varying(&mut self, at: usize, (id, most): (TypeId, usize), length: Option<&Expr>, base: usize) -> Result<()> {
         let count = match length {
             Some(length) => usize::try_from(self.evaluate(base, length)?).unwrap_or(usize::MAX),
-            None => {
-                let size = self.plan.ty(id).size as usize;
-                let characters = self.bytes(at, most * size)?;
-                let zero = characters.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
-                zero.ok_or(Error::Text { at })? + 1
-            }
+            None => self.characters(id, at, most)?,
         };
         if count > most {
             return Err(Error::Frame { at });
         }
         self.variance(count, true)?;
         self.elements(id, at, count)
+    }
+
+    /// Returns the number of a string's characters with the final zero, which must be one of the
+    /// first `most` characters.
+    fn characters(&self, id: TypeId, at: usize, most: usize) -> Result<usize> {
+        let size = self.plan.ty(id).size as usize;
+        let characters = self.bytes(at, most.checked_mul(size).ok_or(Error::Frame { at })?)?;
+        let zero = characters.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
+        Ok(zero.ok_or(Error::Text { at })? + 1)
     }
 
     /// Aligns the position, and writes a structure's members.
@@ -348,6 +352,13 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
                 self.variance(count, length.is_some())?;
                 self.elements(self.plan.kind(*kind), body, count)
             }
+            Target::Filled { kind, size } => {
+                let (count, id) = (self.object(body, *kind)?, self.plan.kind(*kind));
+                self.counts(base, count, size)?;
+                let used = if count == 0 { 0 } else { self.characters(id, body, count)? };
+                self.variance(used, true)?;
+                self.elements(id, body, used)
+            }
             Target::Text8 => self.text::<1>(body, KIND_TEXT8),
             Target::Text16 => self.text::<2>(body, KIND_TEXT16),
             Target::Interface => {
@@ -416,10 +427,14 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
     /// Writes an array of zeros as the referent of a reference pointer that is null in the frame,
     /// because the method has failed.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
-        let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
+        let (kind, size, is_varying) = match target {
+            Target::Counted { kind, size, length } => (kind, size, length.is_some()),
+            Target::Filled { kind, size } => (kind, size, true),
+            _ => return Err(Error::Null { at }),
+        };
         let count = self.evaluate(0, size)?;
         self.count(count)?;
-        if length.is_some() {
+        if is_varying {
             return self.variance(0, true);
         }
         let element = self.plan.ty(self.plan.kind(*kind)).wire(WIDE);

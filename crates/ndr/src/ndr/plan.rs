@@ -89,6 +89,14 @@ pub(super) enum Target {
         /// The number of valid elements, if the array is varying.
         length: Option<Expr>,
     },
+    /// The elements of an array that holds a string: NDR has them up to the first zero, which is
+    /// within the array.
+    Filled {
+        /// The elements' type number.
+        kind: u32,
+        /// The number of elements.
+        size: Expr,
+    },
     /// A string of 8-bit characters up to a zero.
     Text8,
     /// A string of 16-bit characters up to a zero.
@@ -101,7 +109,7 @@ impl Target {
     /// Returns the type number of the referent's object.
     pub(super) const fn kind(&self) -> u32 {
         match self {
-            Self::One(kind) | Self::Counted { kind, .. } => *kind,
+            Self::One(kind) | Self::Counted { kind, .. } | Self::Filled { kind, .. } => *kind,
             Self::Text8 => KIND_TEXT8,
             Self::Text16 => KIND_TEXT16,
             Self::Interface => KIND_INTERFACE,

@@ -11,7 +11,7 @@
 //! | tail | offset, type, size, length? |
 //! | union | bytes, discriminant's type, integer, `switch_is`?, offset of the arms, arms, default? |
 //! | arm | discriminants, type?; the default arm: type? |
-//! | target | 0 one: kind; 1 array: kind, size, length?; 2 string; 3 string of 16-bit characters; 4 interface |
+//! | target | 0 one: kind; 1 array: kind, size, length?; 2 string; 3 string of 16-bit characters; 4 interface; 5 array that holds a string: kind, size |
 //! | kind | type |
 //! | method | opnum, flags (1: it returns an HRESULT; 2: it is idempotent; 4: its failures of FACILITY_DISPATCH have results), request, response, outer values |
 //! | request, response | bytes of the block, parameters |
@@ -154,6 +154,7 @@ impl Types {
             2 => Target::Text8,
             3 => Target::Text16,
             4 => Target::Interface,
+            5 => Target::Filled { kind: self.kind(reader)?, size: reader.expr()? },
             _ => return None,
         })
     }

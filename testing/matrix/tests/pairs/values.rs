@@ -20,6 +20,7 @@ const CHECKS: &[Check<OfValues>] = checks![
     arrays_have_the_stated_lengths,
     passed_strings_end_with_a_zero,
     ranges_are_checked_for_arguments_and_results,
+    strings_are_written_to_arrays_of_the_caller,
     values_that_may_be_null_are_changed_in_place,
     objects_have_the_interface_named_by_their_iid,
     proxies_have_no_interface_without_a_description,
@@ -43,7 +44,7 @@ fn values_are_passed_identically_everywhere() {
             let language = Some(server.language());
             run_all(utf8::CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), language));
             if language == Some(Language::Java) {
-                java_does_not_return_null_in_place_of_a_value(&obvia::connect(&values).unwrap());
+                java_returns_null_exactly_for_null(&obvia::connect(&values).unwrap());
             }
         }
     });
@@ -70,6 +71,22 @@ fn values_of_other_base_types_are_passed_exactly(values: &IValues, _: bool) {
     assert!(nan.3.is_nan() && nan.4 == 0.0 && nan.4.is_sign_positive());
 }
 
+fn strings_are_written_to_arrays_of_the_caller(values: &IValues, is_elsewhere: bool) {
+    for room in [1, 2, 100, 5000] {
+        let (mut wide, mut narrow) = (vec![0xffff; room], vec![0xff; room + 1]);
+        values.Caption(&mut wide, &mut narrow, b'a'.into()).unwrap();
+        assert_eq!(wide, [vec![b'a'.into(); room - 1], vec![0]].concat());
+        assert_eq!(narrow, [vec![b'a'; room], vec![0]].concat());
+        if is_elsewhere {
+            values.Caption(&mut wide, &mut [], b'x'.into()).unwrap_err();
+            values.Caption(&mut [], &mut narrow, b'x'.into()).unwrap_err();
+        }
+        values.Caption(&mut wide, &mut narrow, 0).unwrap();
+        assert!(wide.iter().all(|one| *one == 0) && narrow.iter().all(|one| *one == 0));
+    }
+    values.Caption(&mut [], &mut [], b'x'.into()).unwrap();
+}
+
 fn values_that_may_be_null_are_changed_in_place(values: &IValues, _: bool) {
     let (mut one, mut point) = (5, line(1).ends[0]);
     assert_eq!(values.Negate(Some(&mut one), Some(&mut point)).unwrap(), 2);
@@ -78,7 +95,7 @@ fn values_that_may_be_null_are_changed_in_place(values: &IValues, _: bool) {
     assert_eq!(point, line(1).ends[0]);
     assert_eq!(values.Negate(Some(&mut one), None).unwrap(), 1);
     assert_eq!((one, values.Negate(None, None).unwrap()), (5, 0));
-    for count in [1, 3, 5000] {
+    for count in [0, 1, 3, 5000] {
         let (mut halves, mut given) = (vec![-7; count], false);
         values.Halve(Some(&mut halves), &mut given).unwrap();
         assert!(given && halves == vec![-3; count], "{count}");
@@ -87,10 +104,15 @@ fn values_that_may_be_null_are_changed_in_place(values: &IValues, _: bool) {
     }
 }
 
-fn java_does_not_return_null_in_place_of_a_value(values: &IValues) {
-    let mut one = 0x0123_4567;
-    let error = values.Negate(Some(&mut one), None).unwrap_err();
-    assert_eq!((error.code(), one), (code::E_INVALIDARG, 0x0123_4567), "{error}");
+/// Objects in Java return null in place of one of these numbers, and a point in place of null with
+/// the other.
+fn java_returns_null_exactly_for_null(values: &IValues) {
+    for number in [0x0123_4567, 0x0234_5678] {
+        let mut one = number;
+        let error = values.Negate(Some(&mut one), None).unwrap_err();
+        assert_eq!((error.code(), one), (code::E_INVALIDARG, number), "{error}");
+        assert!(error.to_string().contains("is null, but its"), "{error}");
+    }
     assert_eq!(values.Negate(None, None).unwrap(), 0, "and the connection goes on");
 }
 

@@ -265,14 +265,13 @@ impl Results {
         if to.is_null() { Err(code::E_POINTER.into()) } else { Ok(()) }
     }
 
-    /// Verifies that the elements at offset `at` are missing exactly if the caller passed none. An
-    /// array without elements may be missing on one side only.
+    /// Verifies that the pointer at offset `at` is null exactly if the caller's pointer is.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when they are not.
-    pub fn matches<T>(&mut self, at: usize, to: *mut T, count: usize) -> Result<()> {
-        if count > 0 && to.is_null() == self.has(at) { Err(invalid_reply()) } else { Ok(()) }
+    /// RPC_E_INVALID_DATA when only one of them is null.
+    pub fn verify_presence<T>(&mut self, at: usize, to: *mut T) -> Result<()> {
+        if to.is_null() == self.has(at) { Err(invalid_reply()) } else { Ok(()) }
     }
 
     /// Whether the pointer at offset `at` is not null.
@@ -312,7 +311,8 @@ impl Results {
         Ok(())
     }
 
-    /// Copies an array to the caller's memory. A null pointer in the results is ignored.
+    /// Copies an array, or one value, to the caller's memory. A null pointer in the results is
+    /// ignored.
     ///
     /// # Safety
     ///
@@ -571,6 +571,35 @@ impl Drop for Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use obvia_ndr::flat::KIND_FIRST;
+    use obvia_ndr::flat::shape::{Block, Class, Element, ElementType, Extent, Part, Shape, What};
+
+    const NUMBERS: &[ElementType] =
+        &[ElementType { size: 8, shape: Shape { runs: &[(0, 8)], parts: &[] }, tail: None }];
+    const PARTS: &[Part] =
+        &[Part { at: 0, what: What::Pointer { class: Class::Unique, to: Element::Own(0), extent: Extent::One } }];
+    /// A parameter that leads to a number, or is null.
+    static OPTIONAL: Block = Block { size: 8, shape: Shape { runs: &[], parts: PARTS } };
+
+    #[test]
+    fn results_that_appear_or_vanish_are_refused() {
+        let layout = Layout { block: &OPTIONAL, types: NUMBERS };
+        let header = u64::from(KIND_FIRST) | 1 << 32;
+        for (words, is_given) in [(&[16, header, 7][..], true), (&[0], false)] {
+            let frame: Vec<u8> = words.iter().flat_map(|word: &u64| word.to_le_bytes()).collect();
+            let (mut private, found) = PrivateFrame::of_bytes(&frame, layout, &[]).unwrap();
+            let copies = private.copy_objects(&found, layout, &[], Sender::Caller).unwrap();
+            let mut results = Results { private, copies, spent: Vec::new() };
+            let (mut number, null) = (5_u64, std::ptr::null_mut());
+            let (good, bad) = if is_given { (&raw mut number, null) } else { (null, &raw mut number) };
+            results.verify_presence(0, good).unwrap();
+            assert_eq!(results.verify_presence(0, bad).unwrap_err().code(), code::RPC_E_INVALID_DATA);
+            // SAFETY: the pointer is null, or leads to one number, as the result does.
+            unsafe { results.fill(0, good, 1) };
+            results.keep();
+            assert_eq!(number, if is_given { 7 } else { 5 });
+        }
+    }
 
     #[test]
     fn overlong_results_get_the_status_of_plain_stubs() {

@@ -14,7 +14,7 @@ use crate::marshal::parameters::given_in_range;
 use crate::marshal::proxy_call::ProxyCall;
 use crate::marshal::stub::{self, StubCall, no_results};
 use crate::types::error::{Error, Result, code, forget, leave};
-use obvia_ndr::flat::shape::{Block, Element, ElementType, Expr, Extent, Part, Shape, What};
+use obvia_ndr::flat::shape::{Block, Class, Element, ElementType, Expr, Extent, Part, Shape, What};
 use obvia_ndr::flat::words::{self, Half, Outer, Param};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -40,7 +40,7 @@ pub struct Method {
 fn leads(part: &Part) -> bool {
     let any = |shape: &Shape| shape.parts.iter().any(leads);
     match &part.what {
-        What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => false,
+        What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 | What::Ended => false,
         What::Pointer { .. } | What::Object(_) => true,
         What::Inner { shape, .. } => any(shape),
         What::Union { arms, default, .. } => arms.iter().map(|(_, arm)| arm).chain(default).any(any),
@@ -70,7 +70,7 @@ impl Method {
         let changes = given.shape.parts.iter().any(leads);
         let made = Self { words, types, kept, given, changes };
         let mut rooms = made.words.params.iter().filter(|param| !param.is_place).filter_map(|param| param.reply);
-        let fits = rooms.all(|at| made.array(at).is_some())
+        let fits = rooms.all(|at| made.elements(at).is_some())
             && made.words.outer.iter().all(|outer| outer.param < made.words.params.len());
         fits.then_some(made)
     }
@@ -79,19 +79,19 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Finds the elements to which a slot of the reply's block leads. Returns the expression for
-    /// their number, and their type. `None` if no single value and no counted array belongs to the
-    /// slot.
-    fn array(&self, at: u32) -> Option<(Expr, Element)> {
+    /// Finds the elements to which a slot of the reply's block leads. Returns the class of the
+    /// pointer, the expression for the number of elements, and their type. `None` if the slot leads
+    /// to neither one value nor a counted array.
+    fn elements(&self, at: u32) -> Option<(Class, Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
-            What::Pointer { to, extent: Extent::Counted { size, .. }, .. } => Some((size, to)),
-            What::Pointer { to, extent: Extent::One, .. } => Some((Expr::Const(1), to)),
+            What::Pointer { class, to, extent: Extent::Counted { size, .. } } => Some((class, size, to)),
+            What::Pointer { class, to, extent: Extent::One } => Some((class, Expr::Const(1), to)),
             _ => None,
         }
     }
 
-    /// Returns the size in bytes of the caller's array for a slot of the reply's block. The size
+    /// Returns the size in bytes of the caller's elements for a slot of the reply's block. The size
     /// follows from the arguments before the call, even if the method changes the number of
     /// elements.
     ///
@@ -101,7 +101,7 @@ impl Method {
     /// a frame.
     fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
         let none = || Error::new(code::E_INVALIDARG, "an array's size is invalid");
-        let (size, element) = self.array(at).ok_or_else(none)?;
+        let (_, size, element) = self.elements(at).ok_or_else(none)?;
         let count = size.evaluate(&|_, _| None, outer).and_then(|count| usize::try_from(count).ok());
         bytes(element, count.ok_or_else(none)?, self.types)
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "an array exceeds the size of a frame"))
@@ -147,13 +147,15 @@ impl Method {
     }
 }
 
-/// An array that the caller has allocated for results.
+/// An array or a value in the caller's memory, for results.
 struct Room {
-    /// The offset of the array's slot in the reply.
+    /// The offset of the slot in the reply.
     at: u32,
-    /// The address of the caller's array, and its size in bytes.
+    /// The address of the caller's memory, and its size in bytes.
     to: *mut u8,
     bytes: usize,
+    /// Whether the address may be null.
+    is_optional: bool,
 }
 
 impl Method {
@@ -235,7 +237,10 @@ impl Method {
         }
         let mut results = answer.graph(reply, &outer)?;
         let result = answer.result();
-        rooms.iter().try_for_each(|room| results.matches(room.at as usize, room.to, room.bytes))?;
+        // The caller may pass null for an array without elements.
+        for room in rooms.iter().filter(|room| room.is_optional || room.bytes > 0) {
+            results.verify_presence(room.at as usize, room.to)?;
+        }
         // SAFETY: by COM's rules the caller gives up its [in, out] arguments, which the results
         // replace.
         unsafe { self.free_given(&image) };
@@ -266,7 +271,7 @@ impl Method {
         Ok(())
     }
 
-    /// Returns the arrays that the caller has allocated for results.
+    /// Returns the caller's memory for results, apart from the results in the block.
     ///
     /// # Safety
     ///
@@ -275,14 +280,16 @@ impl Method {
         let mut rooms = Vec::new();
         for (param, from) in self.words.params.iter().zip(arguments).filter(|(param, _)| !param.is_place) {
             let Some(at) = param.reply else { continue };
-            let bytes = self.room(at, outer)?;
             // SAFETY: the caller promises that the address is that of the parameter, which is a
             // pointer.
             let to = unsafe { from.cast::<*mut u8>().read() };
+            let is_optional = self.elements(at).is_some_and(|(class, ..)| class != Class::Ref);
+            // The size of an array that the caller does not pass may be invalid.
+            let bytes = if to.is_null() && is_optional { 0 } else { self.room(at, outer)? };
             if to.is_null() && bytes > 0 && param.request.is_none() {
                 return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
             }
-            rooms.push(Room { at, to, bytes });
+            rooms.push(Room { at, to, bytes, is_optional });
         }
         Ok(rooms)
     }

@@ -315,7 +315,7 @@ impl Survey {
         // SAFETY: the caller promises a structure that has this part, so the part is within it.
         let here = unsafe { base.add(part.at as usize) };
         match &part.what {
-            What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => Ok(()),
+            What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 | What::Ended => Ok(()),
             What::Pointer { class, to, extent } => {
                 // SAFETY: the caller promises a structure that has a pointer at `here`.
                 let pointer = unsafe { here.cast::<*const u8>().read() };

@@ -326,7 +326,12 @@ fn copy_arrays(
         if array.size.is_some() {
             let place = place(context, element, true, "results", from);
             out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({size}));"));
-            check_elements(out, model, element, &name, count, &leaving(&allocated, "RPC_E_INVALID_DATA"));
+            let invalid = leaving(&allocated, "RPC_E_INVALID_DATA");
+            check_elements(out, model, element, &name, count, &invalid);
+            if array.param.param.varying.is_some() {
+                let bits = 8 * model.layout(element).0;
+                refuse(out, &format!("!obvia_is_ended{bits}({name}, {count})"), &invalid);
+            }
             continue;
         }
         let (value, bits) = (local(plan, array.param, "value"), 8 * model.layout(element).0);

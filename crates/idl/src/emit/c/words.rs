@@ -148,6 +148,7 @@ impl Words<'_> {
                 self.line(&format!("{at}, OBVIA_ENUMERATION, {}", list(&values)));
             }
             What::Utf8 => self.line(&format!("{at}, OBVIA_UTF8")),
+            What::Ended => self.line(&format!("{at}, OBVIA_ENDED")),
             What::Range(base, least, most) => {
                 self.line(&format!("{at}, OBVIA_RANGE, {}, {}, {}", int(*base), integer(*least), integer(*most)));
             }

@@ -10,7 +10,7 @@ use super::members::{self, NO_IID, Seen, is_optional, seen};
 use super::method::{Method, Side, give};
 use super::refusal::in_room;
 use super::values::{Target, block, flat, in_name, is_number, java, load, narrowed, nullable, store};
-use crate::model::{Arith, Base, Direction, Operand, PointerClass, Type};
+use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::shapes::{Expr, expr};
 use crate::plan::{ParamPlan, Passing, in_place};
 use crate::text::writer::Writer;
@@ -36,6 +36,11 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
+    // No reference of a wrong reply is unmarshaled.
+    for at in optional_in_out(method).filter(|_| !request) {
+        let place = plan.params[at].reply.unwrap_or(0);
+        out.line(format!("{name}.checkPresent({place}, {} != null);", method.given[at]));
+    }
     let types = plan.ordered(request).into_iter().map(|param| in_place(context.model, param.param));
     if members::has_objects(context.model, types) {
         out.line(format!("{name}.resolve({});", if request { "call" } else { "this" }));
@@ -99,8 +104,9 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
         let at = method.index(param);
         out.line(format!("Objects.requireNonNull({}, \"{}\");", method.result(at), method.given[at]));
     }
-    for at in changed_or_null(method) {
-        out.line(format!("Frames.checkPresent({}, {});", method.given[at], method.result(at)));
+    for at in optional_in_out(method) {
+        let (given, result, shown) = (&method.given[at], method.result(at), &method.shown[at]);
+        out.line(format!("Frames.checkPresent({given}, {result}, \"{shown}\");"));
     }
     check_lengths(out, method);
     check_unions(out, method, false);
@@ -114,15 +120,10 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
     out.line("call.reply(results);");
 }
 
-/// Returns the parameters that the method changes through a pointer that may be null. Such a result
-/// is `null` exactly if the argument is.
-fn changed_or_null<'m>(method: &'m Method<'_>) -> impl Iterator<Item = usize> + 'm {
-    let is_changed = |param: &ParamPlan<'_>| {
-        param.passing == Passing::Graph
-            && param.param.direction == Direction::InOut
-            && matches!(&param.param.ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
-    };
-    (0..method.plan.params.len()).filter(move |at| is_changed(&method.plan.params[*at]))
+/// Returns the indices of the [in, out] parameters whose pointer may be null. Such a result is
+/// `null` exactly if the argument is.
+fn optional_in_out<'m>(method: &'m Method<'_>) -> impl Iterator<Item = usize> + 'm {
+    (0..method.plan.params.len()).filter(|at| method.plan.params[*at].param.is_optional_in_out())
 }
 
 /// Writes checks that the lengths of result arrays match the counts.
@@ -182,10 +183,6 @@ pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
 /// Writes the statements that read a proxy's results and return them.
 pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
     let reader = open(out, method, false);
-    for at in changed_or_null(method) {
-        let place = method.plan.params[at].reply.unwrap_or(0);
-        out.line(format!("results.checkPresent({place}, {} != null);", method.given[at]));
-    }
     out.line("results.build();");
     for param in method.plan.ordered(false) {
         let (at, place) = (method.index(param), param.reply.unwrap_or(0).to_string());

@@ -84,6 +84,9 @@ fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
         | Passing::OutText(_)
         | Passing::Object(_)
         | Passing::OutObject(_) => add("may be {@code null}".to_owned()),
+        Passing::Graph if param.param.is_optional_in_out() => {
+            add("may be {@code null}; the result is {@code null} exactly if the argument is".to_owned());
+        }
         Passing::Graph if is_optional(model, in_place(model, param.param)) => add("may be {@code null}".to_owned()),
         _ => {}
     }

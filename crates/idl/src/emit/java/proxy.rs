@@ -465,7 +465,11 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
             };
             let kind = method.kind(element);
             if is_number(element) {
-                return out.line(format!("results.into({name}, {slot}, {kind}, {count});"));
+                out.line(format!("results.into({name}, {slot}, {kind}, {count});"));
+                if param.param.varying.is_some() {
+                    out.line(format!("results.checkEnded({name});"));
+                }
+                return;
             }
             let size = method.context.model.layout(element).0;
             out.line(format!("int {stem}Body = results.find({slot}, {kind}, {count}, {size});"));

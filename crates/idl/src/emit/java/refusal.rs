@@ -4,10 +4,9 @@ use super::fields::fields;
 use super::limits;
 use super::members::{Seen, is_full, is_shared, seen};
 use super::method::plan;
-use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, is_automation_wire, unsupported};
+use crate::model::{Arith, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
+use crate::plan::{MethodPlan, ParamPlan, Passing, has_context, in_place, is_automation_wire, unsupported};
 
 const AUTOMATION: &str = "one of Automation's types";
 
@@ -66,12 +65,14 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         return Some(AUTOMATION);
     }
     if plan.has_graph() && matches!(param.passing, Passing::Array { .. }) && param.param.direction.is_out() {
-        return Some("an [out] array in the caller's room beside structures with pointers");
+        return Some(
+            "an [out] array in the caller's room beside structures with pointers or [in, out, unique] pointers",
+        );
     }
     match &param.passing {
-        Passing::Value(ty) | Passing::RefPointer(ty) => has_handle(model, ty).then_some("a context handle"),
+        Passing::Value(ty) | Passing::RefPointer(ty) => has_context(model, ty).then_some("a context handle"),
         Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be missing"),
-        Passing::Optional(ty) => has_handle(model, ty).then_some("a context handle"),
+        Passing::Optional(ty) => has_context(model, ty).then_some("a context handle"),
         Passing::Array { element, .. } | Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
@@ -200,7 +201,7 @@ fn member(model: &Model, fields: &[Field], field: &Field) -> Option<&'static str
         Ok(found) => found,
     };
     match found {
-        Seen::Plain => has_handle(model, &field.ty).then_some("a context handle"),
+        Seen::Plain => has_context(model, &field.ty).then_some("a context handle"),
         Seen::Array { element: Type::Fixed(..), .. } => Some("an array of arrays"),
         Seen::Array { .. } if is_full(&field.ty) => Some("a [ptr] pointer to an array"),
         Seen::One(to) if is_full(&field.ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
@@ -218,15 +219,6 @@ fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {
     match element {
         Type::Fixed(..) => Some("an array of arrays"),
         Type::Interface(object) => refuse_object(model, object),
-        element => has_handle(model, element).then_some("an array of context handles"),
-    }
-}
-
-/// Whether a value contains a context handle.
-fn has_handle(model: &Model, ty: &Type) -> bool {
-    match flat(ty).0 {
-        Type::Base(base) => *base == Base::Context,
-        Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| has_handle(model, &field.ty)),
-        _ => false,
+        element => has_context(model, element).then_some("an array of context handles"),
     }
 }

@@ -16,9 +16,9 @@ pub(super) fn is_changed_in_place(model: &Model, param: &Param) -> bool {
     matches!(form_of(model, param), Some(Form::Optional { changed: true, .. } | Form::Slice { changed: true, .. }))
 }
 
-/// Returns the expression for an array whose length is read. An exclusive reference is used again
-/// after that.
-fn lent(array: &str, changed: bool) -> String {
+/// Returns an expression that reads an array's length without moving the array, since an
+/// `Option<&mut [T]>` is not `Copy`.
+fn borrowed(array: &str, changed: bool) -> String {
     if changed { format!("{array}.as_ref()") } else { array.to_owned() }
 }
 
@@ -78,7 +78,7 @@ fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) 
             ));
         }
         Some(Form::Slice { size, optional, changed, .. }) if !counted_by_elided(plan, &size) => {
-            Length::of(&lent(&name, changed), optional).check(out, &size_text(plan, &size, Side::Caller));
+            Length::of(&borrowed(&name, changed), optional).check(out, &size_text(plan, &size, Side::Caller));
         }
         Some(Form::Filled { text, size }) => {
             let count = size_text(plan, &size, Side::Caller);
@@ -112,7 +112,7 @@ fn place(out: &mut Writer, model: &Model, param: &Param) {
 pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<Length> {
     match form_of(model, param)? {
         Form::Slice { size, optional, changed, .. } if counted_by(&size, at) => {
-            Some(Length::of(&lent(&binding(&param.code), changed), optional))
+            Some(Length::of(&borrowed(&binding(&param.code), changed), optional))
         }
         _ => None,
     }

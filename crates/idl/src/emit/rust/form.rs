@@ -73,6 +73,11 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
     };
     let reference = pointer.class == PointerClass::Ref;
     let inwards = param.direction == Direction::In;
+    // [ptr] pointers may share a target, which two exclusive references must not.
+    let is_changed = param.is_optional_in_out()
+        && pointer.class == PointerClass::Unique
+        && !matches!(pointer.extent, Extent::Counted { length: Some(_), .. })
+        && is_plain(model, &pointer.to);
     match (&pointer.extent, &pointer.to, param.direction) {
         (Extent::Text, Type::Base(base), Direction::In) => Ok(Form::Text(*base)),
         (Extent::One, Type::Union(id), Direction::In) => {
@@ -92,11 +97,11 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
         }
-        (Extent::One, to, _) if !reference && (inwards || is_plain(model, to)) => {
-            Ok(Form::Optional { text: memory(model, to)?, changed: !inwards })
+        (Extent::One, to, _) if !reference && (inwards || is_changed) => {
+            Ok(Form::Optional { text: memory(model, to)?, changed: is_changed })
         }
-        (Extent::Counted { size, .. }, to, _) if inwards || !reference && is_plain(model, to) => {
-            Ok(Form::Slice { text: memory(model, to)?, size: size.clone(), optional: !reference, changed: !inwards })
+        (Extent::Counted { size, .. }, to, _) if inwards || is_changed => {
+            Ok(Form::Slice { text: memory(model, to)?, size: size.clone(), optional: !reference, changed: is_changed })
         }
         (Extent::Counted { size, .. }, to, Direction::Out) if reference => {
             Ok(Form::Filled { text: ownable(model, to)?, size: size.clone() })

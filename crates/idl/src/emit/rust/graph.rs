@@ -163,8 +163,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     // The elements that the method writes to the caller's memory: their size, and their number.
     let elements = |param: &ParamPlan<'_>| match &param.param.ty {
         Type::Pointer(pointer) if !is_place(model, param.param) => {
-            let one = || "Some(1)".to_owned();
-            let count = element_counts(param.param).map_or_else(one, |(size, _)| size_text(plan, size, Side::Abi));
+            let counted = |(size, _)| format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
+            let count = element_counts(param.param).map_or_else(|| "1".to_owned(), counted);
             Some((model.layout(&pointer.to).0, count))
         }
         _ => None,
@@ -177,13 +177,10 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         // The caller's values are freed only after all steps that can fail.
         for param in plan.ordered(false) {
             let name = binding(&param.param.code);
-            match (param.param.direction, elements(param)) {
-                (Direction::Out, None) => out.line(format!("results.verify({name})?;")),
-                (Direction::InOut, Some((_, count))) => {
-                    let at = param.reply.unwrap_or(0);
-                    out.line(format!("results.matches({at}, {name}, {count}.unwrap_or(0))?;"));
-                }
-                _ => {}
+            if param.param.direction == Direction::Out && elements(param).is_none() {
+                out.line(format!("results.verify({name})?;"));
+            } else if param.param.is_optional_in_out() {
+                out.line(format!("results.verify_presence({}, {name})?;", param.reply.unwrap_or(0)));
             }
         }
         out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
@@ -195,7 +192,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         if let Some((bytes, count)) = elements(param) {
             let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
             out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
-            out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
+            out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}) }};"));
         }
     }
     let is_value = |param: &&ParamPlan<'_>| elements(param).is_none() && automation::memory(param).is_none();

@@ -7,7 +7,7 @@ use super::expression::{Side, arith_text, operand_text, size_text};
 use super::names::{binding, ident, interface, is_unsafe, item_name, of_interface, tuple, value};
 use super::parameters::{argument, result, signature};
 use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type, distinct};
-use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
 use crate::text::writer::Writer;
 use std::collections::BTreeMap;
 
@@ -136,12 +136,12 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     convert(out, model, plan);
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
     let given: Vec<String> = given
-        .map(|param| if is_changed(model, param) { format!("&mut {}", local(param)) } else { local(param) })
+        .map(|param| if is_passed_by_mut(model, param) { format!("&mut {}", local(param)) } else { local(param) })
         .collect();
     let values: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
     let mut changed: Vec<&ParamPlan<'_>> =
-        plan.params.iter().filter(|param| is_changed(model, param) && param.passing == Passing::Graph).collect();
+        plan.params.iter().filter(|param| is_passed_by_mut(model, param) && param.passing == Passing::Graph).collect();
     // Unions come last: a wrong arm ends the function, so all other values must have been written
     // back before a union.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
@@ -199,20 +199,22 @@ fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&P
 
 /// Writes variables for the arguments in the form of the trait's method.
 fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
-    // A union comes before the parameter that holds its discriminant. Values that are moved out of
-    // the caller's memory come last. A refused argument ends the function, so values that were
-    // moved before it would be lost.
+    // A union comes before the parameter that holds its discriminant, and an array before the
+    // number of its elements: both are read before a reference to them is made. Values that are
+    // moved out of the caller's memory come last. A refused argument ends the function, so values
+    // that were moved before it would be lost.
     let rank = |param: &&ParamPlan<'_>| match param.passing {
         Passing::Graph if conversions::is_placed_union(model, param) => 0,
-        Passing::Graph if conversions::is_taken(model, param.param) => 2,
-        _ => 1,
+        Passing::Graph if conversions::is_taken(model, param.param) => 3,
+        _ if element_counts(param.param).is_some() => 1,
+        _ => 2,
     };
     let mut ordered: Vec<&ParamPlan<'_>> = plan.params.iter().collect();
     ordered.sort_by_key(rank);
     for param in ordered {
         if let Some(text) = from_abi(model, plan, param) {
             out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
-            let mutable = if is_changed(model, param) { "mut " } else { "" };
+            let mutable = if is_passed_by_mut(model, param) { "mut " } else { "" };
             out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
         }
     }
@@ -226,8 +228,9 @@ fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
     out.line("}");
 }
 
-/// Whether the method may replace the argument's structure, or fills the argument.
-fn is_changed(model: &Model, param: &ParamPlan<'_>) -> bool {
+/// Whether the method gets a `&mut` to the argument's variable, because it may replace the
+/// argument's structure, or fills the argument.
+fn is_passed_by_mut(model: &Model, param: &ParamPlan<'_>) -> bool {
     match param.passing {
         Passing::Graph => {
             param.param.direction == Direction::InOut && !conversions::is_changed_in_place(model, param.param)

@@ -438,6 +438,10 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
                 "unsafe {{ reply.{function}(&mut arrays, {at}, {}, {used}, {name}) }}?;",
                 context.kind(element)
             ));
+            if param.param.varying.is_some() {
+                out.line("// SAFETY: as above.");
+                out.line(format!("unsafe {{ obvia::rt::check_ended({name}, {used}) }}?;"));
+            }
         }
         Passing::OutText(base) => out.line(format!(
             "let {raw}_value = reply.take_text::<{}>(&mut arrays, {at}, {})?;",

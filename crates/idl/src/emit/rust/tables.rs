@@ -74,6 +74,7 @@ fn what(what: &What) -> String {
         What::Boolean => "Boolean".to_owned(),
         What::Enum(values) => format!("Enum(&{values:?})"),
         What::Utf8 => "Utf8".to_owned(),
+        What::Ended => "Ended".to_owned(),
         What::Range(base, least, most) => format!("Range(Int::{}, {least}, {most})", int(*base)),
         What::Pointer(class, to, count) => {
             let class = match class {

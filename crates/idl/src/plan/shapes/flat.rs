@@ -47,6 +47,7 @@ fn what(found: &shapes::What) -> What {
         shapes::What::Boolean => What::Boolean,
         shapes::What::Enum(values) => What::Enum(leak_all(values.clone())),
         shapes::What::Utf8 => What::Utf8,
+        shapes::What::Ended => What::Ended,
         shapes::What::Range(base, least, most) => What::Range(int(*base), *least, *most),
         shapes::What::Pointer(class, to, count) => What::Pointer {
             class: match class {

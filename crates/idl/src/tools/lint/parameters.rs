@@ -78,9 +78,10 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
             continue;
         };
         // Only an array's size reserves memory. The server determines a size that is a result, and
-        // the client determines any other size.
+        // the client determines any other size. An array that may be null is sent, or has no room.
         let rule = if counter.direction == Direction::Out { Rule::UnboundedOut } else { Rule::UnboundedRoom };
-        let is_sent = rule == Rule::UnboundedRoom && counts_sent_elements(method, counter);
+        let is_sent =
+            rule == Rule::UnboundedRoom && (param.is_optional_in_out() || counts_sent_elements(method, counter));
         if has_operand(size, method, counter) && !is_sent {
             findings.add(rule, param.span, format!("`{}` does not limit the size of {subject}", counter.name));
         }

@@ -40,10 +40,29 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
                 self.elements(id, body, count as usize)?;
                 Ok(object)
             }
+            Target::Filled { kind, size } => self.filled(*kind, size, base),
             Target::Text8 => self.text::<1>(KIND_TEXT8),
             Target::Text16 => self.text::<2>(KIND_TEXT16),
             Target::Interface => self.interface(),
         }
+    }
+
+    /// Reads an array that holds a string. The elements after the string become zero. A failed
+    /// method may have sent no element.
+    fn filled(&mut self, kind: u32, size: &'a Expr, base: usize) -> Result<u32> {
+        let (id, mark) = (self.plan.kind(kind), self.claims.len());
+        let most = self.size(base, size)?;
+        // The whole array takes memory, although the stub data has only a part of it.
+        self.settle(mark)?;
+        let used = self.variance(most)?;
+        self.room(id, used)?;
+        let bytes = usize::try_from(most).ok().and_then(|most| most.checked_mul(self.plan.ty(id).size as usize));
+        let (object, body) = self.object(kind, most, bytes.ok_or(Error::TooLong { at: self.at })?)?;
+        self.elements(id, body, used as usize)?;
+        if used > 0 {
+            self.ends(id, body, used as usize)?;
+        }
+        Ok(object)
     }
 
     /// Reads the conformance of an array.

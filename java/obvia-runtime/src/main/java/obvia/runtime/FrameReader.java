@@ -370,6 +370,18 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.BYTE, at + find(slot, kind, count, 1), array, 0, count);
     }
 
+    /** Checks that a string that the method has written to the caller's array ends within it. */
+    public void checkEnded(byte[] characters) {
+        for (byte character : characters) {
+            if (character == 0) {
+                return;
+            }
+        }
+        if (characters.length > 0) {
+            throw bad("the string does not end within its array");
+        }
+    }
+
     /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public byte[] copyBytes(int place, int count) {
         byte[] copy = new byte[count];
@@ -387,6 +399,18 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.SHORT, at + find(slot, kind, count, 2), array, 0, count);
     }
 
+    /** Checks that a string that the method has written to the caller's array ends within it. */
+    public void checkEnded(short[] characters) {
+        for (short character : characters) {
+            if (character == 0) {
+                return;
+            }
+        }
+        if (characters.length > 0) {
+            throw bad("the string does not end within its array");
+        }
+    }
+
     /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public short[] copyShorts(int place, int count) {
         short[] copy = new short[count];
@@ -402,6 +426,18 @@ public final class FrameReader {
     /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(char[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.CHAR, at + find(slot, kind, count, 2), array, 0, count);
+    }
+
+    /** Checks that a string that the method has written to the caller's array ends within it. */
+    public void checkEnded(char[] characters) {
+        for (char character : characters) {
+            if (character == 0) {
+                return;
+            }
+        }
+        if (characters.length > 0) {
+            throw bad("the string does not end within its array");
+        }
     }
 
     /** Returns {@code count} elements from an offset on. The caller has checked the range. */

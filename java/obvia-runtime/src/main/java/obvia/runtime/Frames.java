@@ -171,12 +171,16 @@ public final class Frames {
     }
 
     /**
-     * Checks that a method returns a value exactly if it was given one, as [in, out, unique]
-     * requires.
+     * Checks that a result of a method is {@code null} exactly if its argument is, as
+     * [in, out, unique] requires.
+     *
+     * @param name the parameter's name
      */
-    public static void checkPresent(Object given, Object returned) {
-        if ((given == null) != (returned == null)) {
-            throw invalid(given == null ? "a value is returned in place of null" : "null is returned in place of a value");
+    public static void checkPresent(Object argument, Object result, String name) {
+        if (argument == null && result != null) {
+            throw invalid("the argument " + name + " is null, but its result is not");
+        } else if (argument != null && result == null) {
+            throw invalid("the result " + name + " is null, but its argument is not");
         }
     }
 

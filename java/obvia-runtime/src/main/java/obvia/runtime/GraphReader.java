@@ -142,10 +142,10 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
-    /** Verifies that a pointer leads to a value exactly if one was passed there. */
+    /** Verifies that a pointer in a reply is null exactly if the argument was. */
     public void checkPresent(int slot, boolean isPresent) {
         if ((getLong(slot) != 0) != isPresent) {
-            throw bad(slot, isPresent ? "a pointer to a value that was passed is null" : "a pointer leads to a value, and null was passed");
+            throw bad(slot, isPresent ? "the reply has null in place of the argument's value" : "the reply has a value in place of null");
         }
     }
 
