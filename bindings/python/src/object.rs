@@ -148,14 +148,18 @@ impl Method {
         };
         let mut values = Vec::with_capacity(method.results.len());
         if !method.results.is_empty() {
-            if let Some(name) = method.frames.appears_or_vanishes(request, reply) {
-                return Err(invalid(&format_args!("`{name}` is null in only one direction")));
-            }
             let mut reading = method.frames.read(false, reply, &outer, &mut make).map_err(|flaw| invalid(&flaw))?;
-            values.extend(method.results.iter().map_while(|index| reading.value(*index)));
+            let differs = method.frames.one_sided_null(request, |index| method.frames.is_null(reply, index));
+            if differs.is_none() {
+                values.extend(method.results.iter().map_while(|index| reading.value(*index)));
+            }
             let remaining: Vec<&[u8]> = reading.remaining().collect();
             if !remaining.is_empty() {
                 py.detach(|| give_back(callee, &remaining));
+            }
+            if let Some(name) = differs {
+                let text = format!("`{name}` must be null in the reply exactly if it is null in the request");
+                return Err(invalid(&text));
             }
         }
         if values.len() < method.results.len() {

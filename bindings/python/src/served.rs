@@ -255,13 +255,13 @@ fn perform<'py>(
     for (at, value) in method.results.iter().zip(given) {
         places[*at] = Some(Argument::new(value, &failure));
     }
+    let is_none = |index: usize| places[index].as_ref().is_none_or(Given::is_null);
+    if let Some(name) = method.frames.one_sided_null(request, is_none) {
+        return Err(wrong(&format_args!("{name} must be None exactly if the argument is")));
+    }
     let outer = |index: usize| method.frames.number(request, index);
     let written = method.frames.write(false, &places, &mut ForCaller(interface), &outer);
-    let reply = written.map_err(|what| failure.take().unwrap_or_else(|| wrong(&what)))?;
-    match method.frames.appears_or_vanishes(request, &reply) {
-        Some(name) => Err(wrong(&format_args!("{name} must be None exactly if the argument is"))),
-        None => Ok(reply),
-    }
+    written.map_err(|what| failure.take().unwrap_or_else(|| wrong(&what)))
 }
 
 /// The references in the reply of a method of an interface.

@@ -60,7 +60,7 @@ pub(crate) struct Member<'a> {
     tail: Option<Counted<'a>>,
     /// Whether the size of the array depends on the values in the request alone, because the array
     /// is in the caller's memory.
-    is_asked: bool,
+    is_sized_by_request: bool,
 }
 
 /// A counted array: the type of its elements, its size, and its length if the length differs from
@@ -89,7 +89,16 @@ impl<'a> Layout<'a> {
 
     fn member(&self, name: &'a str, ty: &'a Type, at: Option<u32>, switch: Option<&'a Arith>) -> Member<'a> {
         let (size, is_plain) = (self.size(ty), is_plain(self.model, ty) && *ty != Type::Void);
-        Member { name, ty, at: at.map(|at| at as usize), size, is_plain, switch, tail: None, is_asked: false }
+        Member {
+            name,
+            ty,
+            at: at.map(|at| at as usize),
+            size,
+            is_plain,
+            switch,
+            tail: None,
+            is_sized_by_request: false,
+        }
     }
 
     fn members(&self, id: StructId) -> &[Member<'a>] {
@@ -136,8 +145,8 @@ impl<'a> Frames<'a> {
             let member = |param: &ParamPlan<'a>| {
                 let (known, at): (&'a Param, _) = (param.param, if request { param.request } else { param.reply });
                 let ty = in_place(layout.model, known);
-                let is_asked = !request && std::ptr::eq(ty, &raw const known.ty);
-                Member { is_asked, ..layout.member(&known.name, ty, at, known.switch.as_ref()) }
+                let is_sized_by_request = !request && std::ptr::eq(ty, &raw const known.ty);
+                Member { is_sized_by_request, ..layout.member(&known.name, ty, at, known.switch.as_ref()) }
             };
             Block { members: plan.params.iter().map(member).collect(), shape: flat::block(size, &shape), outer }
         };
@@ -231,17 +240,21 @@ impl<'a> Frames<'a> {
         Ok(Reading::new(&self.layout, &self.block(request).members, frame, &checked, outer, make))
     }
 
-    /// Returns the first `[in, out, unique]` parameter that is null in only one of the frames of a
-    /// call. The caller must have checked both frames.
-    pub fn appears_or_vanishes(&self, request: &[u8], reply: &[u8]) -> Option<&'a str> {
-        let is_null = |frame: &[u8], at: Option<u32>| {
-            let slot = at.and_then(|at| frame.get(at as usize..)?.first_chunk::<8>());
-            slot.is_none_or(|slot| *slot == [0; 8])
-        };
-        let mut optional = self.plan.params.iter().filter(|param| param.param.is_optional_in_out());
-        let found = optional.find(|param| is_null(request, param.request) != is_null(reply, param.reply))?;
+    /// Returns the name of the first `[in, out, unique]` parameter that is null in the request, but
+    /// not in the reply, or the reverse. `None` if the two agree. `is_null_in_reply` says whether
+    /// the parameter with an index is null in the reply.
+    pub fn one_sided_null(&self, request: &[u8], is_null_in_reply: impl Fn(usize) -> bool) -> Option<&'a str> {
+        let params = self.plan.params.iter().enumerate();
+        let mut optional = params.filter(|(_, param)| param.param.is_optional_in_out());
+        let differs = |index, at| is_null(request, at) != is_null_in_reply(index);
+        let (_, found) = optional.find(|(index, param)| differs(*index, param.request))?;
         let param: &'a Param = found.param;
         Some(&param.name)
+    }
+
+    /// Whether the pointer of a parameter is null in a reply.
+    pub fn is_null(&self, reply: &[u8], index: usize) -> bool {
+        is_null(reply, self.plan.params.get(index).and_then(|param| param.reply))
     }
 
     /// Reads the value of an integer parameter from a request's frame. `None` for other parameters,
@@ -255,6 +268,12 @@ impl<'a> Frames<'a> {
         };
         integer(request, member.at?, base)
     }
+}
+
+/// Whether the slot at an offset of a frame is null.
+fn is_null(frame: &[u8], at: Option<u32>) -> bool {
+    let slot = at.and_then(|at| frame.get(at as usize..)?.first_chunk::<8>());
+    slot.is_none_or(|slot| *slot == [0; 8])
 }
 
 /// Evaluates an expression over members, whose integers `load` returns. `None` if the expression

@@ -82,6 +82,9 @@ const METHODS: Rows = &[
         "HRESULT A([in] long n, [in, size_is(n)] const long *p);",
     ),
     (&["array-form"], "HRESULT A([in, string] const wchar_t *p);", "HRESULT A([in, size_is(9)] const wchar_t *p);"),
+    (&["array-form"], "HRESULT A([out, size_is(9)] wchar_t *p);", "HRESULT A([out, string, size_is(9)] wchar_t *p);"),
+    (&["array-form"], "HRESULT A([out, string] wchar_t *p);", "HRESULT A([out, string, size_is(9)] wchar_t *p);"),
+    (&["pointer-class"], "HRESULT A([in, out] long *p);", "HRESULT A([in, out, unique] long *p);"),
     (
         &["array-size"],
         "HRESULT A([in] long n, [in, size_is(n)] const long *p);",

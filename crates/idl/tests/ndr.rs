@@ -68,6 +68,16 @@ fn ndr_alignment_includes_the_headers() {
     }
 }
 
+#[test]
+fn plans_with_strings_of_structures_are_refused() {
+    // An array of structures without members would hold the string.
+    let words = [2, 0, 1, 5, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 8, 1, 0, 1, 5, 16, 0, 1, 0, 0, 0];
+    assert!(Plan::read(&words).is_none());
+    // The same with an array of numbers.
+    let words = [1, 0, 2, 1, 0, 1, 0, 0, 8, 1, 0, 1, 5, 16, 0, 1, 0, 0, 0];
+    assert!(Plan::read(&words).is_some());
+}
+
 /// A string in an array of the caller is a conformant varying string: C706 14.3.4.2.
 #[test]
 fn strings_in_arrays_of_the_caller_travel_up_to_their_zero() {
@@ -94,11 +104,18 @@ fn strings_in_arrays_of_the_caller_travel_up_to_their_zero() {
     assert_eq!(encode([0x61, 0x62, 0, 0x7f]).unwrap(), text);
     assert_eq!(decode(text).unwrap(), frame([0x61, 0x62, 0, 0]));
     assert!(matches!(encode([1, 2, 3, 4]), Err(Error::Text { .. })));
-    // A failed method may send no character at all.
-    assert_eq!(decode(stub([4, 0, 0], &[])).unwrap(), frame([0; 4]));
-    assert!(matches!(decode(stub([4, 0, 2], &[0x61, 0x62])), Err(Error::Text { .. })));
+    // Characters after the zero are no part of the string.
+    assert_eq!(decode(stub([4, 0, 4], &[0x61, 0, 0x62, 0])).unwrap(), frame([0x61, 0, 0, 0]));
+    for units in [&[0x61, 0x62][..], &[0x61, 0, 0x62], &[]] {
+        assert!(matches!(decode(stub([4, 0, units.len() as u32], units)), Err(Error::Text { .. })), "{units:?}");
+    }
     assert!(matches!(decode(stub([4, 1, 1], &[0])), Err(Error::Offset { .. })));
-    for (words, units) in [([3, 0, 1], &[0][..]), ([4, 0, 5], &[0; 5]), ([4, 0, 4], &[0]), ([u32::MAX, 0, 0], &[])] {
+    // A method that fails has written nothing. A string has at least its zero.
+    let method = given.plan.method(3).unwrap();
+    let mut failed = Vec::new();
+    method.encode_response(&given.plan, FORMATS[0], &numbers, 0x8000_4005, &[], &mut failed).unwrap();
+    assert_eq!(failed, [&stub([4, 0, 1], &[0])[..16], &[5, 0x40, 0, 0x80]].concat());
+    for (words, units) in [([3, 0, 1], &[0][..]), ([4, 0, 5], &[0; 5]), ([4, 0, 4], &[0]), ([u32::MAX, 0, 1], &[0])] {
         let found = decode(stub(words, units));
         assert!(matches!(found, Err(Error::Count { .. })), "{words:?}: {found:?}");
     }

@@ -167,7 +167,8 @@ pub(crate) fn report_failures(binding: &str) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls every method, with a time limit for each call. Results may have any values, and are read completely.
+/// Calls every method, with a time limit for each call. Results may have any values, and are read
+/// completely.
 fn abuse(hostile: &IVictim, limit: Duration) {
     let limited = |work: &dyn Fn()| obvia::with_timeout(limit, work);
     limited(&|| tell("Add", hostile.Add(1, 2)));

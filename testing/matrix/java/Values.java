@@ -130,7 +130,10 @@ final class Values implements IValues {
     }
 
     @Override
-    public void caption(char[] wide, byte[] narrow, char fill) {
+    public int caption(char[] wide, int m, byte[] narrow, char fill) {
+        if (fill == '-') {
+            return m;
+        }
         Arrays.fill(wide, fill);
         Arrays.fill(narrow, (byte) fill);
         // A string without its end is refused.
@@ -140,6 +143,7 @@ final class Values implements IValues {
         if (fill != 'x' && narrow.length > 0) {
             narrow[narrow.length - 1] = 0;
         }
+        return Math.max(m - 1, 0);
     }
 
     @Override

@@ -45,9 +45,9 @@ public:
         return other_.Greet(name, title);
     }
     std::string Sign(std::string_view text, const obvia::object<IUnknown> &by) override { return other_.Sign(text, by); }
-    void Caption(obvia::span<obvia_wchar> wide, obvia::span<char> narrow, obvia_wchar fill) override
+    void Caption(obvia::span<obvia_wchar> wide, uint32_t &m, obvia::span<char> narrow, obvia_wchar fill) override
     {
-        other_.Caption(wide, narrow, fill);
+        other_.Caption(wide, m, narrow, fill);
     }
     int32_t Negate(int32_t *one, Point *point) override { return other_.Negate(one, point); }
     void Halve(obvia::span<int16_t> values, bool &given) override { other_.Halve(values, given); }

@@ -102,8 +102,9 @@ void values_are_passed_and_returned(const obvia::object<IValues> &values)
     CHECK(values.Ranged(3) == 9);
     std::array<obvia_wchar, 4> wide;
     std::array<char, 3> narrow;
-    values.Caption(wide, narrow, 'a');
-    CHECK(std::u16string_view(reinterpret_cast<const char16_t *>(wide.data())) == u"aaa" && std::string(narrow.data()) == "aa");
+    uint32_t length = 3;
+    values.Caption(wide, length, narrow, 'a');
+    CHECK(length == 2 && std::u16string_view(reinterpret_cast<const char16_t *>(wide.data())) == u"aaa" && std::string(narrow.data()) == "aa");
     int32_t one = 5;
     CHECK(values.Negate(&one, nullptr) == 1 && one == -5);
     int16_t halves[] = {-6, 7};

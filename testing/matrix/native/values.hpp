@@ -153,8 +153,13 @@ public:
         });
     }
 
-    HRESULT Caption(uint32_t n, obvia_wchar *wide, uint32_t m, char *narrow, obvia_wchar fill) override
+    HRESULT Caption(uint32_t n, obvia_wchar *wide, uint32_t *length, char *narrow, obvia_wchar fill) override
     {
+        if (fill == '-') {
+            return S_OK;
+        }
+        const uint32_t m = *length;
+        *length = m > 0 ? m - 1 : 0;
         std::fill(wide, wide + n, fill);
         std::fill(narrow, narrow + m, static_cast<char>(fill));
         // A string without its end is refused.

@@ -103,7 +103,11 @@ impl IValues_Impl for Values_Impl {
         Ok(if text == "wrong" { "wr\0ng".to_owned() } else { text.to_owned() })
     }
 
-    fn Caption(&self, wide: &mut [u16], narrow: &mut [u8], fill: u16) -> Result<()> {
+    fn Caption(&self, wide: &mut [u16], m: &mut u32, narrow: &mut [u8], fill: u16) -> Result<()> {
+        if fill == u16::from(b'-') {
+            return Ok(());
+        }
+        *m = m.saturating_sub(1);
         wide.fill(fill);
         narrow.fill(fill as u8);
         // A string without its end is refused.

@@ -21,8 +21,11 @@ pub(crate) fn results(
     let outer = |index: usize| frames.number(request, index);
     let mut json = Json { model: frames.model(), objects: object };
     let mut reading = frames.read(false, frame, &outer, &mut json)?;
-    if frames.appears_or_vanishes(request, frame).is_some() {
-        return Err(Flaw { at: 0, what: "an argument that may be null is null in only one direction" });
+    if frames.one_sided_null(request, |index| frames.is_null(frame, index)).is_some() {
+        return Err(Flaw {
+            at: 0,
+            what: "an [in, out, unique] parameter must be null exactly if it is null in the request",
+        });
     }
     let mut results = Vec::new();
     for index in frames.plan().results() {

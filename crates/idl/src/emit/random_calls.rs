@@ -51,8 +51,8 @@ pub(super) enum FieldKind {
     SameAsArgument(Type, String),
     /// A value or null.
     Optional(Type),
-    /// An array of `count` elements.
-    Array { element: Type, count: Arith },
+    /// An array of `count` elements. If `is_text`, its last element is zero.
+    Array { element: Type, count: Arith, is_text: bool },
     /// A string: characters, or bytes in UTF-8 if `utf8` is true. If `optional`, the string may be
     /// null. About `fit` characters or bytes fit into a slot.
     Text { wide: bool, utf8: bool, optional: bool, fit: i64 },
@@ -226,11 +226,14 @@ fn kind(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         },
         Passing::Optional(ty) => FieldKind::Optional(ty.clone()),
         Passing::Array { element, size, length } => {
-            FieldKind::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
+            let count = length.as_ref().unwrap_or(size).clone();
+            FieldKind::Array { element: element.clone(), count, is_text: param.param.varying.is_some() }
         }
         Passing::Text { base, optional } => text(param, *base, *optional, plan.request_block),
         Passing::OutText(base) => text(param, *base, false, plan.reply_block),
-        Passing::OutArray { element, size } => FieldKind::Array { element: element.clone(), count: size.clone() },
+        Passing::OutArray { element, size } => {
+            FieldKind::Array { element: element.clone(), count: size.clone(), is_text: false }
+        }
         Passing::Lent { .. }
         | Passing::Reference { .. }
         | Passing::Object(_)

@@ -13,7 +13,8 @@ use crate::model::typelib::{
     Value, Variable, flags,
 };
 use crate::model::{
-    About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
+    About, Coclass, Declared, DispMembers, Extent, InterfaceId, Library, Member, Model, Offered, Param, Pointer, Type,
+    Value as Constant,
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -400,6 +401,10 @@ impl Emitter<'_> {
         // declaration.
         let ty = match &param.ty {
             Type::Pointer(pointer) if param.boxed => &pointer.to,
+            // A string that the method writes to the caller's array is a string.
+            Type::Pointer(pointer) if param.varying.is_some() => {
+                &Type::Pointer(Box::new(Pointer { extent: Extent::Text, ..(**pointer).clone() }))
+            }
             ty => ty,
         };
         self.described(ty, param.named, param.span)

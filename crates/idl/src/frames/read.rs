@@ -177,7 +177,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let number = match length {
-            None if member.is_asked => evaluate(size, &|index, _| (self.outer)(index)),
+            None if member.is_sized_by_request => evaluate(size, &|index, _| (self.outer)(index)),
             _ => self.number(base, members, length.unwrap_or(size)),
         };
         let count = usize::try_from(number?).ok()?;

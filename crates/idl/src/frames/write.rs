@@ -271,7 +271,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
             (_, Some((element, size, length))) if !given.is_null() => {
                 let items = Items::of(element, given).ok_or_else(|| expected("an array", given))?;
                 let wanted = match length {
-                    None if member.is_asked => evaluate(size, &|index, _| (self.outer)(index)),
+                    None if member.is_sized_by_request => evaluate(size, &|index, _| (self.outer)(index)),
                     _ => self.number(base, members, length.unwrap_or(size)),
                 };
                 let wanted = wanted

@@ -77,8 +77,8 @@ pub enum What {
     /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
     /// pointer, at the same offset.
     Utf8,
-    /// The array holds a string that ends within it. This part follows the part of the array's
-    /// pointer, at the same offset.
+    /// One of the array's elements is zero, because the array holds a string. This part follows the
+    /// part of the array's pointer, at the same offset.
     Ended,
     /// An interface pointer.
     Object(Iid),
@@ -133,7 +133,7 @@ pub struct About<'a> {
     pub utf8: bool,
     /// The expression that selects a union's arm.
     pub switch: Option<&'a Arith>,
-    /// The elements of an array of fixed size that travel in NDR, if not all.
+    /// The elements of an array that travel in NDR, if not all.
     pub varying: Option<&'a Varying>,
 }
 

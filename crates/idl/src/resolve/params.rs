@@ -53,7 +53,7 @@ impl Resolver<'_> {
             let range = self.limits(&param.attributes, &param.spec, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
             let transfer = self.transfer(param, direction, &ty);
-            let (ty, varying) = self.partly(&param.attributes, direction, ty, &context);
+            let (ty, varying) = self.type_and_varying(&param.attributes, direction, ty, &context);
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
             let unsupported = unsupported.or(automation);

@@ -42,6 +42,9 @@ impl Resolver<'_> {
 
     fn by_reference(&mut self, name: &str, transfer: Transfer, span: Span, ty: &Type) -> Transfer {
         let why = match ty {
+            Type::Pointer(pointer) if pointer.extent == Extent::Text => {
+                "is a string, whose end is checked, and a process that shares it may change it after the check"
+            }
             Type::Pointer(pointer) if !matches!(pointer.extent, Extent::Counted { .. }) => "is no array with [size_is]",
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => "may be null",
             Type::Pointer(pointer) if !is_any_bits(&self.model, &pointer.to) => {

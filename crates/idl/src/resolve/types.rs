@@ -241,9 +241,8 @@ impl Resolver<'_> {
         self.arith(length?, context.variables, context.of).map(Varying::Length)
     }
 
-    /// Returns the type of a parameter, and the elements that travel in NDR. `None` in place of the
-    /// elements if all travel.
-    pub(super) fn partly(
+    /// Returns a parameter's type, and which of its elements NDR transmits: `None` means all.
+    pub(super) fn type_and_varying(
         &mut self,
         attributes: &[Attribute],
         direction: Direction,

@@ -244,7 +244,7 @@ impl Check<'_> {
     #[cold]
     #[inline(never)]
     fn utf8(&self, at: usize) -> Result<(), Flaw> {
-        let Some(object) = self.led_to(at)? else { return Ok(()) };
+        let Some(object) = self.target_object(at)? else { return Ok(()) };
         match std::str::from_utf8(self.body(object)) {
             Ok(_) => Ok(()),
             Err(wrong) => flaw(object.body as usize + wrong.valid_up_to(), "the string is not in UTF-8"),
@@ -256,7 +256,7 @@ impl Check<'_> {
     #[cold]
     #[inline(never)]
     fn ended(&self, at: usize) -> Result<(), Flaw> {
-        let Some(object) = self.led_to(at)?.filter(|object| object.count > 0) else { return Ok(()) };
+        let Some(object) = self.target_object(at)?.filter(|object| object.count > 0) else { return Ok(()) };
         let mut characters = self.body(object).chunks_exact((object.bytes / object.count).max(1) as usize);
         if characters.any(|character| character.iter().all(|byte| *byte == 0)) {
             return Ok(());
@@ -265,7 +265,7 @@ impl Check<'_> {
     }
 
     /// Returns the object to which the slot at `at` points; `None` for a null pointer.
-    fn led_to(&self, at: usize) -> Result<Option<Object>, Flaw> {
+    fn target_object(&self, at: usize) -> Result<Option<Object>, Flaw> {
         let offset = self.load(at, 8)?;
         if offset == 0 {
             return Ok(None);

@@ -291,8 +291,9 @@ pub enum What {
     /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
     /// pointer, at the same offset.
     Utf8,
-    /// The array holds a string that ends within it: one of its elements is zero, unless it has
-    /// none. This part follows the part of the array's pointer, at the same offset.
+    /// One of the array's elements is zero, because the array holds a string. An array without
+    /// elements is accepted, too. This part follows the part of the array's pointer, at the same
+    /// offset.
     Ended,
 }
 

@@ -272,15 +272,21 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
             self.claim(base, length, count, Error::Count { at: self.at, found: count });
             return Ok(());
         }
-        self.ends(id, at, count as usize)
+        self.end_text(id, at, count as usize)
     }
 
-    /// Checks that a string of `count` characters ends with a zero.
-    fn ends(&self, id: TypeId, at: usize, count: usize) -> Result<()> {
+    /// Checks that the last of a string's `count` characters is zero. Clears the characters after
+    /// the first zero, which are not part of the string.
+    fn end_text(&mut self, id: TypeId, at: usize, count: usize) -> Result<()> {
         let size = self.plan.ty(id).size as usize;
-        let end = at + count * size;
-        let is_ended = count > 0 && self.frame[end - size..end].iter().all(|byte| *byte == 0);
-        if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
+        let characters = &mut self.frame[at..at + count * size];
+        let is_zero = |character: &[u8]| character.iter().all(|byte| *byte == 0);
+        if !characters.rchunks_exact(size).next().is_some_and(is_zero) {
+            return Err(Error::Text { at: self.at });
+        }
+        let zero = characters.chunks_exact(size).position(is_zero).unwrap_or(count);
+        characters[zero * size..].fill(0);
+        Ok(())
     }
 
     /// Aligns the position, and reads a structure's members.

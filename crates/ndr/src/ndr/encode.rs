@@ -424,17 +424,31 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
+    /// Writes an array that holds an empty string. A string in NDR has at least its final zero, so
+    /// an array without elements cannot hold one.
+    fn empty_text(&mut self, at: usize, kind: u32, size: &Expr) -> Result<()> {
+        let count = self.evaluate(0, size)?;
+        if count == 0 {
+            return Err(Error::Null { at });
+        }
+        self.count(count)?;
+        self.variance(1, true)?;
+        let ty = self.plan.ty(self.plan.kind(kind));
+        self.align(ty.wire(WIDE).align);
+        self.out.resize(self.out.len() + ty.size as usize, 0);
+        Ok(())
+    }
+
     /// Writes an array of zeros as the referent of a reference pointer that is null in the frame,
     /// because the method has failed.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
-        let (kind, size, is_varying) = match target {
-            Target::Counted { kind, size, length } => (kind, size, length.is_some()),
-            Target::Filled { kind, size } => (kind, size, true),
-            _ => return Err(Error::Null { at }),
-        };
+        if let Target::Filled { kind, size } = target {
+            return self.empty_text(at, *kind, size);
+        }
+        let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
         let count = self.evaluate(0, size)?;
         self.count(count)?;
-        if is_varying {
+        if length.is_some() {
             return self.variance(0, true);
         }
         let element = self.plan.ty(self.plan.kind(*kind)).wire(WIDE);

@@ -89,8 +89,8 @@ pub(super) enum Target {
         /// The number of valid elements, if the array is varying.
         length: Option<Expr>,
     },
-    /// The elements of an array that holds a string: NDR has them up to the first zero, which is
-    /// within the array.
+    /// The elements of an array that holds a string: numbers of 8 or 16 bits, one of which is zero.
+    /// NDR transmits the elements up to the first zero. An array may also have no elements at all.
     Filled {
         /// The elements' type number.
         kind: u32,

@@ -41,7 +41,8 @@ impl Plan {
             let methods = reader.list(|reader| types.method(reader))?;
             let is_ordered = methods.is_sorted_by(|one, other| one.opnum < other.opnum);
             let is_kind = |kind: &u32| kind.checked_sub(KIND_FIRST).is_some_and(|at| (at as usize) < kinds.len());
-            let is_whole = is_ordered && types.named.iter().all(is_kind);
+            let is_text = |kind: &u32| is_character(&types.known[kinds[(*kind - KIND_FIRST) as usize] as usize]);
+            let is_whole = is_ordered && types.named.iter().all(is_kind) && types.texts.iter().all(is_text);
             is_whole.then_some(Self { types: types.known, kinds, methods })
         })
     }
@@ -56,6 +57,13 @@ struct Types {
     depths: Vec<usize>,
     /// The type numbers of the objects that pointers refer to.
     named: Vec<u32>,
+    /// The type numbers of the arrays that hold strings.
+    texts: Vec<u32>,
+}
+
+/// Whether strings consist of elements of this type.
+fn is_character(ty: &Type) -> bool {
+    matches!(ty.what, What::Number) && ty.size <= 2
 }
 
 impl Types {
@@ -111,7 +119,9 @@ impl Types {
             8 => {
                 let (count, element) = (reader.number::<u32>()?, self.id(reader)?);
                 let size = self.size(element).checked_mul(count).filter(|_| count > 0)?;
-                (size, What::Varying { count, element, length: reader.optional(Reader::expr)? })
+                let length = reader.optional(Reader::expr)?;
+                let is_sound = length.is_some() || is_character(&self.known[element as usize]);
+                is_sound.then_some((size, What::Varying { count, element, length }))?
             }
             _ => return None,
         })
@@ -154,7 +164,11 @@ impl Types {
             2 => Target::Text8,
             3 => Target::Text16,
             4 => Target::Interface,
-            5 => Target::Filled { kind: self.kind(reader)?, size: reader.expr()? },
+            5 => {
+                let kind = self.kind(reader)?;
+                self.texts.push(kind);
+                Target::Filled { kind, size: reader.expr()? }
+            }
             _ => return None,
         })
     }

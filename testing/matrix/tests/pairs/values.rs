@@ -72,19 +72,28 @@ fn values_of_other_base_types_are_passed_exactly(values: &IValues, _: bool) {
 }
 
 fn strings_are_written_to_arrays_of_the_caller(values: &IValues, is_elsewhere: bool) {
+    /// The code of Windows' RPC_X_BAD_STUB_DATA, for strings that cannot be sent in NDR.
+    const BAD_STUB_DATA: HRESULT = HRESULT(0x8007_06f7_u32.cast_signed());
+    let is_refused = |result: obvia::Result<()>| {
+        let error = result.unwrap_err();
+        assert!([code::RPC_E_INVALID_DATA, BAD_STUB_DATA].contains(&error.code()), "{error}");
+    };
     for room in [1, 2, 100, 5000] {
-        let (mut wide, mut narrow) = (vec![0xffff; room], vec![0xff; room + 1]);
-        values.Caption(&mut wide, &mut narrow, b'a'.into()).unwrap();
-        assert_eq!(wide, [vec![b'a'.into(); room - 1], vec![0]].concat());
+        let (mut wide, mut narrow, mut length) = (vec![0xffff; room], vec![0xff; room + 1], room as u32 + 1);
+        values.Caption(&mut wide, &mut length, &mut narrow, b'a'.into()).unwrap();
+        assert_eq!((length as usize, wide), (room, [vec![b'a'.into(); room - 1], vec![0]].concat()));
         assert_eq!(narrow, [vec![b'a'; room], vec![0]].concat());
         if is_elsewhere {
-            values.Caption(&mut wide, &mut [], b'x'.into()).unwrap_err();
-            values.Caption(&mut [], &mut narrow, b'x'.into()).unwrap_err();
+            let (mut wide, mut length) = (vec![0xffff; room], room as u32 + 1);
+            is_refused(values.Caption(&mut wide, &mut 0, &mut [], b'x'.into()));
+            is_refused(values.Caption(&mut [], &mut length, &mut narrow, b'x'.into()));
+            // The string of a method that writes none is empty.
+            length = room as u32 + 1;
+            values.Caption(&mut wide, &mut length, &mut narrow, b'-'.into()).unwrap();
+            assert_eq!((wide[0], narrow[0], length), (0, 0, room as u32 + 1));
         }
-        values.Caption(&mut wide, &mut narrow, 0).unwrap();
-        assert!(wide.iter().all(|one| *one == 0) && narrow.iter().all(|one| *one == 0));
     }
-    values.Caption(&mut [], &mut [], b'x'.into()).unwrap();
+    values.Caption(&mut [], &mut 0, &mut [], b'x'.into()).unwrap();
 }
 
 fn values_that_may_be_null_are_changed_in_place(values: &IValues, _: bool) {

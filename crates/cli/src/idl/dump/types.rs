@@ -67,7 +67,7 @@ fn operand(of: &Operand, names: &[&str]) -> Value {
     json!({ "operand": name, "index": of.index, "is_target": of.deref, "type": of.base.idl() })
 }
 
-/// Returns which elements of an array of fixed size travel in NDR; null if all elements travel.
+/// Returns which elements of an array travel in NDR; null if all elements travel.
 pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     match of {
         None => Value::Null,

@@ -211,9 +211,14 @@ fn draw_field(out: &mut Writer, model: &Model, tested: &TestedMethod<'_>, field:
             out.line(format!("{name} = {};", value(model, ty, None)));
             out.line("}");
         }
-        FieldKind::Array { element, count, .. } => {
+        FieldKind::Array { element, count, is_text } => {
             out.line(format!("obvia_test_room({name}, {});", elements(tested, count, "")));
             draw(out, model, &Type::Fixed(Box::new(element.clone()), 0), None, name, 0);
+            if *is_text {
+                out.line(format!("if (!{name}.empty()) {{"));
+                out.line(format!("{name}.back() = 0;"));
+                out.line("}");
+            }
         }
         FieldKind::Text { wide, utf8, optional, fit } => {
             let drawn = match (wide, utf8) {

@@ -295,6 +295,11 @@ impl Stub<'_> {
             let there = place(self.context, element, true, "request", &at);
             out.line(format!("obvia_copy({here}, {there}, {bytes});"));
             check_elements(out, model, element, &here, &count, &self.bad());
+        } else if array.param.param.varying.is_some() {
+            // The string is empty until the method writes one.
+            out.line(format!("if ({count} != 0) {{"));
+            out.line(format!("*{} = 0;", place(self.context, element, false, "results", &to)));
+            out.line("}");
         }
     }
 

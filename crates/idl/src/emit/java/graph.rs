@@ -36,7 +36,7 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
-    // No reference of a wrong reply is unmarshaled.
+    // The check precedes `resolve`, so that references in a wrong reply are not unmarshaled.
     for at in optional_in_out(method).filter(|_| !request) {
         let place = plan.params[at].reply.unwrap_or(0);
         out.line(format!("{name}.checkPresent({place}, {} != null);", method.given[at]));

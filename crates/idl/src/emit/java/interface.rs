@@ -78,6 +78,9 @@ fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
         add(format!("from {least} to {most}"));
     }
     match &param.passing {
+        Passing::Array { .. } if param.param.varying.is_some() => {
+            add("the method writes a string with its zero".to_owned());
+        }
         Passing::Array { .. } if param.param.direction.is_out() => add("changed in place".to_owned()),
         Passing::Optional(_)
         | Passing::Text { optional: true, .. }

@@ -213,8 +213,13 @@ fn drawn(model: &Model, tested: &TestedMethod<'_>, field: &Field) -> String {
         }
         FieldKind::SameAsArgument(_, argument) => argument.clone(),
         FieldKind::Optional(ty) => format!("(!random.one_in(4)).then(|| {})", value(model, ty, None)),
-        FieldKind::Array { element, count, .. } => {
-            format!("(0..{}).map(|_| {}).collect()", elements(tested, count, ""), value(model, element, None))
+        FieldKind::Array { element, count, is_text } => {
+            let items =
+                format!("(0..{}).map(|_| {}).collect()", elements(tested, count, ""), value(model, element, None));
+            if !is_text {
+                return items;
+            }
+            format!("{{ let mut all: Vec<_> = {items}; all.last_mut().into_iter().for_each(|last| *last = 0); all }}")
         }
         FieldKind::Text { wide, utf8, optional, fit } => {
             let function = match (wide, utf8) {

@@ -246,6 +246,12 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             ));
         } else {
             out.line(format!("let {raw}_data = reply.array::<{element}>(&mut arrays, {at}, {kind}, {raw}_count);"));
+            if param.param.varying.is_some() {
+                out.line(format!("if {raw}_count > 0 {{"));
+                out.line("// SAFETY: the array has this number of elements. The string in it is empty until the method writes one.");
+                out.line(format!("unsafe {{ {raw}_data.write(0) }};"));
+                out.line("}");
+            }
         }
     }
 }

@@ -78,7 +78,8 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
             continue;
         };
         // Only an array's size reserves memory. The server determines a size that is a result, and
-        // the client determines any other size. An array that may be null is sent, or has no room.
+        // the client determines any other size. An [in, out, unique] array is sent, so the
+        // request limits its size.
         let rule = if counter.direction == Direction::Out { Rule::UnboundedOut } else { Rule::UnboundedRoom };
         let is_sent =
             rule == Rule::UnboundedRoom && (param.is_optional_in_out() || counts_sent_elements(method, counter));

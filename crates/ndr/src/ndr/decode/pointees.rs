@@ -47,8 +47,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads an array that holds a string. The elements after the string become zero. A failed
-    /// method may have sent no element.
+    /// Reads an array that holds a string. The elements after the string become zero.
     fn filled(&mut self, kind: u32, size: &'a Expr, base: usize) -> Result<u32> {
         let (id, mark) = (self.plan.kind(kind), self.claims.len());
         let most = self.size(base, size)?;
@@ -59,8 +58,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         let bytes = usize::try_from(most).ok().and_then(|most| most.checked_mul(self.plan.ty(id).size as usize));
         let (object, body) = self.object(kind, most, bytes.ok_or(Error::TooLong { at: self.at })?)?;
         self.elements(id, body, used as usize)?;
-        if used > 0 {
-            self.ends(id, body, used as usize)?;
+        if most > 0 {
+            self.end_text(id, body, used as usize)?;
         }
         Ok(object)
     }
