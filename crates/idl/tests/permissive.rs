@@ -132,3 +132,19 @@ fn declarations_that_a_language_cannot_write_are_left_out() {
     let found = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(emit::rust::emit(&found).is_err());
 }
+
+/// The size is a macro of a header, which the compiler does not read.
+#[test]
+fn methods_with_strings_of_unknown_size_become_local() {
+    let text = format!(
+        "import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{\n\
+         HRESULT A([out, size_is(UNKNOWN_MAX)] LPWSTR name); HRESULT B([in] long n, [out, size_is(n)] LPWSTR name); }}"
+    );
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("unknown");
+    assert_eq!(failure.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>(), ["unknown-value"], "{failure}");
+    for language in [Language::Rust, Language::C, Language::Java] {
+        let (compiled, _) = compiled(language, &text);
+        let found = compiled.model.interfaces.iter().find(|one| one.name == "IX").expect("declared");
+        assert_eq!(found.methods.iter().map(|one| one.local).collect::<Vec<_>>(), [true, false]);
+    }
+}
