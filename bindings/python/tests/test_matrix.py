@@ -71,12 +71,12 @@ class Values(unittest.TestCase):
             self.values.texts("a\0b", "", None)
 
     def test_strings_are_written_to_arrays_of_the_caller(self):
-        length, wide, narrow = self.values.caption(3, 2, "a")
+        wide, length, narrow = self.values.caption(3, 2, "a")
         self.assertEqual((length, list(wide), list(narrow)), (1, [97, 97, 0], [97, 0]))
         for rooms in (3, 0), (0, 2):
             with self.assertRaises(obvia.Error):
                 self.values.caption(*rooms, "x")
-        self.assertEqual(self.values.caption(1, 1, "a")[1][0], 0, "the connection goes on")
+        self.assertEqual(self.values.caption(1, 1, "a").wide[0], 0, "the connection goes on")
 
     def test_values_that_may_be_null_are_changed(self):
         point = self.line().ends[0]
