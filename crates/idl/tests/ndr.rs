@@ -112,9 +112,14 @@ fn strings_in_arrays_of_the_caller_travel_up_to_their_zero() {
     assert!(matches!(decode(stub([4, 1, 1], &[0])), Err(Error::Offset { .. })));
     // A method that fails has written nothing. A string has at least its zero.
     let method = given.plan.method(3).unwrap();
-    let mut failed = Vec::new();
-    method.encode_response(&given.plan, FORMATS[0], &numbers, 0x8000_4005, &[], &mut failed).unwrap();
-    assert_eq!(failed, [&stub([4, 0, 1], &[0])[..16], &[5, 0x40, 0, 0x80]].concat());
+    let fail = |size: i64| {
+        let (numbers, mut failed) = ([size].into_iter().collect::<Numbers>(), Vec::new());
+        method.encode_response(&given.plan, FORMATS[0], &numbers, 0x8000_4005, &[], &mut failed).unwrap();
+        failed
+    };
+    assert_eq!(fail(4), [&stub([4, 0, 1], &[0])[..16], &[5, 0x40, 0, 0x80]].concat());
+    // An array without elements has no string.
+    assert_eq!(fail(0), [&stub([0, 0, 0], &[])[..12], &[5, 0x40, 0, 0x80]].concat());
     for (words, units) in [([3, 0, 1], &[0][..]), ([4, 0, 5], &[0; 5]), ([4, 0, 4], &[0]), ([u32::MAX, 0, 1], &[0])] {
         let found = decode(stub(words, units));
         assert!(matches!(found, Err(Error::Count { .. })), "{words:?}: {found:?}");

@@ -424,15 +424,15 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Writes an array that holds an empty string. A string in NDR has at least its final zero, so
-    /// an array without elements cannot hold one.
-    fn empty_text(&mut self, at: usize, kind: u32, size: &Expr) -> Result<()> {
+    /// Writes an array that holds an empty string. An array without elements holds nothing, and any
+    /// other array holds the string's zero.
+    fn empty_text(&mut self, kind: u32, size: &Expr) -> Result<()> {
         let count = self.evaluate(0, size)?;
-        if count == 0 {
-            return Err(Error::Null { at });
-        }
         self.count(count)?;
-        self.variance(1, true)?;
+        self.variance(count.min(1) as usize, true)?;
+        if count == 0 {
+            return Ok(());
+        }
         let ty = self.plan.ty(self.plan.kind(kind));
         self.align(ty.wire(WIDE).align);
         self.out.resize(self.out.len() + ty.size as usize, 0);
@@ -443,7 +443,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
     /// because the method has failed.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
         if let Target::Filled { kind, size } = target {
-            return self.empty_text(at, *kind, size);
+            return self.empty_text(*kind, size);
         }
         let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
         let count = self.evaluate(0, size)?;
