@@ -16,6 +16,7 @@ fn with<R>(ty: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
         struct Point {{ short x; double y; enum Colour colour; byte raw[3]; boolean on; }};
         struct Pair {{ IUnknown *left; IUnknown *right; }};
         struct Tree {{ long count; [ptr, size_is(count)] struct Tree *children; }};
+        struct Twins {{ long count; [unique, size_is(count)] short *one; [unique, size_is(count)] short *other; }};
         struct Line {{ struct Point ends[2]; hyper id; GUID key; float width; }};
         [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)]
         interface ITest : IUnknown {{ HRESULT Take([in] {ty} value); }}"
@@ -106,6 +107,18 @@ fn json_numbers_outside_their_base_type_are_refused() {
     assert_eq!(written("char", json!("é")), None);
     assert_eq!(written("long", json!(1.5)), None);
     assert_eq!(written("boolean", json!(2)), None);
+}
+
+#[test]
+fn the_other_array_implies_the_count_of_a_null_array() {
+    let count = |one: Value, other: Value| {
+        let written = bytes("struct Twins", &json!({ "one": one, "other": other }));
+        written.map(|written| written[..4].to_vec())
+    };
+    assert_eq!(count(json!(null), json!([1, 2])), Ok(vec![2, 0, 0, 0]));
+    assert_eq!(count(json!([1, 2]), json!(null)), Ok(vec![2, 0, 0, 0]));
+    assert_eq!(count(json!(null), json!(null)), Ok(vec![0; 4]));
+    assert!(count(json!([1]), json!([1, 2])).is_err());
 }
 
 /// Returns a frame with `depth` arrays of two nodes. The children of both nodes of an array are the

@@ -221,18 +221,21 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         Ok(())
     }
 
-    /// Returns the value that a counted array or a union implies for a member.
+    /// Returns the value that a counted array or a union implies for a member. A null array implies
+    /// 0 unless another array has the same count.
     fn implied(&mut self, members: &'v [Member<'_>], member: &Member<'_>, values: &[Option<V>]) -> Result<Option<i64>> {
         let is_it = |value: &Arith| {
             value.plain().is_some_and(|operand| members.get(operand.index).is_some_and(|it| std::ptr::eq(it, member)))
         };
+        let mut of_null = None;
         for (other, given) in members.iter().zip(values) {
             let Some(given) = given else { continue };
             if let Some((element, size, _)) = other.tail.or_else(|| counted(other.ty))
                 && is_it(size)
             {
                 if given.is_null() {
-                    return Ok(Some(0));
+                    of_null = Some(0);
+                    continue;
                 }
                 let count = self.count(element, given);
                 let missing = |_: &mut Self| count.ok_or_else(|| expected("an array", given));
@@ -244,7 +247,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
                 return Ok(Some(self.arm(*id, given)?.0));
             }
         }
-        Ok(None)
+        Ok(of_null)
     }
 
     /// Returns the number of elements of an array's value. `None` for other values.
