@@ -381,7 +381,7 @@ impl<'a> Resolver<'a> {
     /// Reports an error, which is a warning if the compiler is permissive.
     fn report_leniently(&mut self, mut error: Diagnostic) {
         if self.permissive {
-            error.severity = crate::text::diagnostic::Severity::Warning;
+            error.soften();
         }
         self.report(error);
     }

@@ -138,13 +138,37 @@ fn declarations_that_a_language_cannot_write_are_left_out() {
 fn methods_with_strings_of_unknown_size_become_local() {
     let text = format!(
         "import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{\n\
-         HRESULT A([out, size_is(UNKNOWN_MAX)] LPWSTR name); HRESULT B([in] long n, [out, size_is(n)] LPWSTR name); }}"
+         HRESULT A([out, size_is(UNKNOWN_MAX)] LPWSTR name); HRESULT B([in] long n, [out, size_is(n)] LPWSTR name);\n\
+         [local] HRESULT C([out, size_is(UNKNOWN_MAX)] LPWSTR name); }}"
     );
     let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("unknown");
     assert_eq!(failure.diagnostics.iter().map(|one| one.code).collect::<Vec<_>>(), ["unknown-value"], "{failure}");
     for language in [Language::Rust, Language::C, Language::Java] {
         let (compiled, _) = compiled(language, &text);
         let found = compiled.model.interfaces.iter().find(|one| one.name == "IX").expect("declared");
-        assert_eq!(found.methods.iter().map(|one| one.local).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(found.methods.iter().map(|one| one.local).collect::<Vec<_>>(), [true, false, true]);
+        let warned = compiled.warnings.iter().filter(|one| one.code == "unknown-value");
+        let warned: Vec<&str> = warned.map(|one| one.message.as_str()).collect();
+        assert_eq!(warned, ["the method has no parameter `UNKNOWN_MAX`"; 2]);
+    }
+}
+
+#[test]
+fn local_methods_may_have_strings_of_unknown_size() {
+    let check = |params: &str| {
+        let text = format!(
+            "import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ [local] HRESULT A({params}); }}"
+        );
+        Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"))
+    };
+    let known = check("[in] long n, [out, string, size_is(n)] wchar_t *name");
+    assert!(known.warnings.is_empty(), "{:?}", known.warnings);
+    let code = emit::rust::emit(&known).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(code.contains("name: &mut [u16]"), "{code}");
+    let unknown = check("[out, string, size_is(UNKNOWN_MAX)] wchar_t *name");
+    assert_eq!(unknown.warnings.iter().map(|one| one.code).collect::<Vec<_>>(), ["unknown-value"]);
+    for found in [&known, &unknown] {
+        let code = emit::c::emit(found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+        assert!(code.header.contains("obvia_wchar *name"), "{}", code.header);
     }
 }

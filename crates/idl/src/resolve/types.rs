@@ -257,7 +257,8 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of an array in the caller's memory that the method fills with a string:
-    /// `[out, string, size_is(n)] wchar_t *text`. `None` for other parameters.
+    /// `[out, string, size_is(n)] wchar_t *text`. `None` for other parameters, and if the size is
+    /// unknown.
     fn filled_text(
         &mut self,
         attributes: &[Attribute],
@@ -277,10 +278,10 @@ impl Resolver<'_> {
         }
         let reported = self.diagnostics.len();
         let Some(extent) = self.extent(&sizes, 0, false, &pointer.to, context) else {
-            // Files for other compilers use macros of headers as sizes. The method then has a
-            // string with a size of its own, which no back end passes.
-            if self.permissive {
-                self.diagnostics.truncate(reported);
+            // Files for other compilers use macros of headers as sizes. Only methods that travel to
+            // other processes need the size, and --permissive makes this method [local].
+            if context.local || self.permissive {
+                self.diagnostics[reported..].iter_mut().for_each(Diagnostic::soften);
             }
             return None;
         };

@@ -44,6 +44,11 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
+    /// Turns an error into a warning.
+    pub(crate) fn soften(&mut self) {
+        self.severity = Severity::Warning;
+    }
+
     /// Returns an error at a place.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self {
