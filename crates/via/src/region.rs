@@ -139,6 +139,7 @@ impl<'a> RegionView<'a> {
         // writable. Any bytes are valid. The two ranges may overlap, since a view can cover memory
         // to which `into` also points.
         unsafe { std::ptr::copy(from, into, length) };
+        compiler_fence(Ordering::SeqCst);
         Some(())
     }
 

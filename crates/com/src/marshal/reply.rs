@@ -116,9 +116,8 @@ impl<'a> ReplyView<'a> {
     ) -> Result<()> {
         let body = arrays.find(self.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
         // SAFETY: the caller promises that `into` is writable for `count` elements. Any bytes are
-        // valid bytes, and valid scalars.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
-        self.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
+        // valid scalars. The pointer may be null if there are no elements.
+        unsafe { self.frame.copy_to_raw(body, into.cast(), count * size_of::<T>()) }.ok_or_else(invalid_reply)
     }
 
     /// Loads a returned array of values that must be checked individually.
@@ -262,5 +261,23 @@ pub(crate) fn settle_return(sender: Sender<'_>) {
         && let Ok(runtime) = Runtime::current()
     {
         runtime.exports().release(giver, [(target, refs)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_ndr::flat::KIND_FIRST;
+
+    #[test]
+    fn callers_may_pass_null_for_an_array_without_elements() {
+        // A slot, and the header of the array.
+        let frame = [16, u64::from(KIND_FIRST)];
+        let raw = RawReply { frame: frame.as_ptr().cast(), word: 16 << 32 };
+        // SAFETY: the frame has this length.
+        let reply = unsafe { ReplyView::from_raw(raw) };
+        let mut arrays = Arrays::after(8);
+        // SAFETY: no element is written.
+        unsafe { reply.copy_out::<u32>(&mut arrays, 0, KIND_FIRST, 0, std::ptr::null_mut()) }.unwrap();
     }
 }
