@@ -7,7 +7,7 @@ use crate::program::Program;
 /// Builds and runs the example with the given arguments. Then builds the command, and measures.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     println!("Building the demo: a minute or two, the first time");
-    // Level 3 takes six seconds longer to compile, and files are read as fast.
+    // Level 3 takes six seconds longer to compile.
     let demo = Program::cargo_release(&["run"]).variable("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2");
     let demo = demo.with(&["--package", "pfs", "--bin", "pfs-demo", "--", "--attended"]);
     arguments.iter().fold(demo, |demo, argument| demo.argument(argument)).run_attended()?;

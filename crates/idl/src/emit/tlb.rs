@@ -397,12 +397,9 @@ impl Emitter<'_> {
             };
             return if memory.is_by_value(param) { simple } else { TypeDesc::Pointer(Box::new(simple)) };
         }
-        // The pointer that the model adds to a parameter ([`Param::boxed`]) is not part of the
-        // declaration.
-        let ty = match &param.ty {
-            Type::Pointer(pointer) if param.boxed => &pointer.to,
+        let ty = match param.declared() {
             // A string that the method writes to the caller's array is a string.
-            Type::Pointer(pointer) if param.varying.is_some() => {
+            Type::Pointer(pointer) if param.is_filled_text() => {
                 &Type::Pointer(Box::new(Pointer { extent: Extent::Text, ..(**pointer).clone() }))
             }
             ty => ty,

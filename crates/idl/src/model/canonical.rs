@@ -318,7 +318,7 @@ impl Printer<'_> {
                 if let Some(memory) = param.memory {
                     return automation(param, memory, &attributes);
                 }
-                let text = self.declaration(declared(param), &param.name, param.range, attributes, &names, true);
+                let text = self.declaration(param.declared(), &param.name, param.range, attributes, &names, true);
                 // The parameter's VARTYPE has no other effect on the text than the name of the
                 // parameter's type.
                 match param.variant.as_ref().filter(|_| dual).map(|variant| variant.vt) {
@@ -508,14 +508,6 @@ fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
     };
     let star = if memory.is_by_value(param) { "" } else { "*" };
     format!("[{}] {name} {star}{}", attributes.join(", "), param.name)
-}
-
-/// Returns the type that a parameter is declared with.
-pub(crate) fn declared(param: &Param) -> &Type {
-    match &param.ty {
-        Type::Pointer(outer) if param.boxed => &outer.to,
-        ty => ty,
-    }
 }
 
 pub(crate) fn varying_text(varying: &Varying, names: &[&str]) -> String {

@@ -259,15 +259,26 @@ pub struct Param {
 }
 
 impl Param {
+    /// Returns the type that the parameter is declared with: its type without the pointer that the
+    /// model adds (see [`Self::boxed`]).
+    pub fn declared(&self) -> &Type {
+        match &self.ty {
+            Type::Pointer(outer) if self.boxed => &outer.to,
+            ty => ty,
+        }
+    }
+
+    /// Whether the method writes a string to an array in the caller's memory:
+    /// `[out, string, size_is(n)]`.
+    pub fn is_filled_text(&self) -> bool {
+        matches!(self.ty, Type::Pointer(_)) && self.varying.is_some()
+    }
+
     /// Whether the method changes data through a pointer that may be null: `[in, out, unique]`. The
     /// method cannot change the pointer itself.
     pub fn is_optional_in_out(&self) -> bool {
-        let declared = match &self.ty {
-            Type::Pointer(outer) if self.boxed => &outer.to,
-            ty => ty,
-        };
         self.direction == Direction::InOut
-            && matches!(declared, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
+            && matches!(self.declared(), Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
     }
 }
 

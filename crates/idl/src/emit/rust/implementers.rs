@@ -200,9 +200,10 @@ fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&P
 /// Writes variables for the arguments in the form of the trait's method.
 fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     // A union comes before the parameter that holds its discriminant, and an array before the
-    // number of its elements: both are read through raw pointers, so they are read before a `&mut`
-    // to them exists. Values that are moved out of the caller's memory come last. A refused
-    // argument ends the function, so values that were moved before it would be lost.
+    // parameter that holds the number of its elements. The discriminant and the number are read
+    // through raw pointers, so they are read before a `&mut` to them exists. Values that are moved
+    // out of the caller's memory come last. A refused argument ends the function, so values that
+    // were moved before it would be lost.
     let rank = |param: &&ParamPlan<'_>| match param.passing {
         Passing::Graph if conversions::is_placed_union(model, param) => 0,
         Passing::Graph if conversions::is_taken(model, param.param) => 3,

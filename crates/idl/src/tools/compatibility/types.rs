@@ -143,7 +143,7 @@ impl Comparison<'_> {
             (Some(Varying::Length(a)), Some(Varying::Length(b))) => {
                 scope.difference(Some(a), Some(b)).map(|(before, now)| (Kind::ArrayLength, before, now))
             }
-            // The types' own difference says it already.
+            // The difference of the types contains this change already.
             _ if changes.iter().any(|(kind, ..)| *kind == Kind::ArrayForm) => None,
             (before, now) => Some((Kind::ArrayForm, part(before).to_owned(), part(now).to_owned())),
         });

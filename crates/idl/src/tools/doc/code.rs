@@ -4,7 +4,7 @@ use super::html::Html;
 use super::items::{Items, Kind, Place, own_place, place_of};
 use crate::model::Kind as Access;
 use crate::model::automation::element_name;
-use crate::model::canonical::{arith, declared, operand_text, optional, pointer_attributes, varying_text};
+use crate::model::canonical::{arith, operand_text, optional, pointer_attributes, varying_text};
 use crate::model::typelib::flags;
 use crate::model::{
     Direction, Field, Memory, Method, Model, Object, Param, Pointer, PointerClass, Returns, Transfer, Type, Typedef,
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
     /// be empty.
     pub(super) fn param(self, html: &mut Html, param: &Param, name: &str) {
         let Some(memory) = param.memory else {
-            return self.declaration(html, declared(param), param.named, name);
+            return self.declaration(html, param.declared(), param.named, name);
         };
         match memory {
             Memory::Bstr => html.text("BSTR"),
@@ -216,7 +216,7 @@ pub(super) fn param_attributes(param: &Param, names: &[&str]) -> Vec<String> {
     });
     attributes.extend(param.range.map(|(least, most)| format!("range({least}, {most})")));
     if param.memory.is_none() {
-        attributes.extend(type_attributes(declared(param), names, PointerClass::Ref));
+        attributes.extend(type_attributes(param.declared(), names, PointerClass::Ref));
     }
     attributes
 }

@@ -1,6 +1,6 @@
 //! The properties of values in words.
 
-use crate::model::canonical::{arith, declared, operand_text};
+use crate::model::canonical::{arith, operand_text};
 use crate::model::{Arith, Extent, Field, Object, Param, Pointer, PointerClass, Transfer, Type, Value, Varying};
 
 /// Returns the properties of a parameter that its type alone does not show. Names are in backticks.
@@ -8,7 +8,7 @@ pub(super) fn of_param(param: &Param, names: &[&str]) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(param.retval.then(|| "the result".to_owned()));
     if param.memory.is_none() {
-        of_type(declared(param), names, PointerClass::Ref, &mut notes);
+        of_type(param.declared(), names, PointerClass::Ref, &mut notes);
     }
     of_value(param.range, param.switch.as_ref(), param.varying.as_ref(), names, &mut notes);
     notes.extend(param.utf8.then(|| "in UTF-8".to_owned()));
