@@ -256,8 +256,32 @@ pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
 /// RPC_E_INVALID_DATA if no element is zero, unless the array has none.
 pub unsafe fn check_ended<T: Default + PartialEq>(first: *const T, count: usize) -> Result<()> {
     // SAFETY: the caller promises a readable array.
+    if unsafe { is_ended(first, count) } { Ok(()) } else { Err(invalid_reply()) }
+}
+
+/// Returns the result of a method that has written a string to the caller's array: a failure if the
+/// method succeeded and the string does not end within the array, and otherwise `result`.
+///
+/// # Safety
+///
+/// `first` must be null, or readable for `count` elements.
+pub unsafe fn text_result<T: Default + PartialEq>(result: HRESULT, first: *const T, count: usize) -> HRESULT {
+    // SAFETY: the caller promises a readable array.
+    if result.0 < 0 || unsafe { is_ended(first, count) } {
+        return result;
+    }
+    fail(Error::new(code::E_INVALIDARG, "the string does not end within its array"))
+}
+
+/// Whether an array contains a zero, or has no elements.
+///
+/// # Safety
+///
+/// `first` must be null, or readable for `count` elements.
+unsafe fn is_ended<T: Default + PartialEq>(first: *const T, count: usize) -> bool {
+    // SAFETY: the caller promises a readable array.
     let characters = unsafe { slice(first, count) };
-    if characters.is_empty() || characters.contains(&T::default()) { Ok(()) } else { Err(invalid_reply()) }
+    characters.is_empty() || characters.contains(&T::default())
 }
 
 /// Verifies that an array's length agrees with the other parameters.

@@ -6,7 +6,7 @@
 use crate::answer::{Answer, done};
 use crate::process::{self, LATEST};
 use crate::state::State;
-use crate::{Counter, ICounter, IListener, ITaker};
+use crate::{Counter, ICounter, ILabeller, IListener, ITaker, Making};
 use obvia::{Error, GUID, IUnknown, Interface, code};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,21 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
         "to-fail" => take(ICounter::IID, &[], code::E_UNEXPECTED.0)?,
         _ => return Err(code::E_INVALIDARG.into()),
     })
+}
+
+/// Gets labels with a room of `room` characters, from each method that makes labels. `how` says how
+/// they are made.
+pub(crate) fn label(state: &mut State, room: usize, how: &str) -> Answer {
+    let labeller: ILabeller = state.factory()?.cast()?;
+    let how = match how {
+        "ended" => Making::ENDED,
+        "without-end" => Making::WITHOUT_END,
+        _ => Making::FAILED,
+    };
+    let (mut label, mut labels) = (vec![0; room], 5);
+    let results = [labeller.Label(how, &mut label), labeller.LabelNext(how, &mut label, Some(&mut labels))];
+    let told = |result: obvia::Result<ICounter>| result.map_or_else(|error| format!("{error}"), |_| "done".to_owned());
+    Ok(format!("{} {labels}", results.map(told).join(" ")))
 }
 
 /// Stops the server with the process ID `server`. Passes objects to it in oneway calls until the

@@ -163,7 +163,7 @@ impl ICounter_Impl for Counter_Impl {
 }
 
 /// A factory of counters.
-#[obvia::object(IFactory, ITaker)]
+#[obvia::object(IFactory, ITaker, ILabeller)]
 #[derive(Default)]
 pub struct Factory {
     kept: Mutex<Option<Agile<ICounter>>>,
@@ -259,6 +259,26 @@ impl ITaker_Impl for Factory_Impl {
 
     fn TakeSoon(&self, _: Option<&ICounter>, _: &GUID, _: Option<&IUnknown>) -> obvia::Result<()> {
         Ok(())
+    }
+}
+
+impl ILabeller_Impl for Factory_Impl {
+    fn Label(&self, how: Making, label: &mut [u16]) -> obvia::Result<ICounter> {
+        self.LabelNext(how, label, None)
+    }
+
+    fn LabelNext(&self, how: Making, label: &mut [u16], labels: Option<&mut i32>) -> obvia::Result<ICounter> {
+        label.fill(b'x'.into());
+        if let (Making::ENDED, [.., last]) = (how, label) {
+            *last = 0;
+        }
+        if how == Making::FAILED {
+            return Err(obvia::Error::new(code::E_UNEXPECTED, "there are no labels left"));
+        }
+        if let Some(labels) = labels {
+            *labels += 1;
+        }
+        Ok(Counter::new())
     }
 }
 

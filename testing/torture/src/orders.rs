@@ -105,6 +105,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
     ("keep-own", keep_own),
     ("give", |state, words| failed_calls::give(state, word(words, 0)?)),
+    ("label", |state, words| failed_calls::label(state, number(words, 0)?, word(words, 1)?)),
     ("give-to-stopped", |state, words| failed_calls::give_to_stopped(state, number(words, 0)?, number(words, 1)?)),
     ("export-error-setter", |state, names| error_info::export(state, word(names, 0)?)),
     ("check-error-info", |_, names| error_info::check(word(names, 0)?)),

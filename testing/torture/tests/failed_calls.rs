@@ -72,6 +72,24 @@ fn references_in_refused_calls_are_taken_back() {
     });
 }
 
+/// The server refuses a string that does not end before it marshals the object beside the string.
+#[test]
+fn objects_beside_refused_strings_are_released() {
+    over_each(|server, client| {
+        for room in [0, 1, 100] {
+            let told = client.good(&format!("label {room} without-end"));
+            match room {
+                0 => assert_eq!(told, "done done 6"),
+                _ => assert!(told.matches("E_INVALIDARG").count() == 2 && told.ends_with(" 5"), "{told}"),
+            }
+            let told = client.good(&format!("label {room} failed"));
+            assert!(told.matches("there are no labels left").count() == 2 && told.ends_with(" 5"), "{told}");
+            assert_eq!(client.good(&format!("label {room} ended")), "done done 6");
+        }
+        server.becomes(LATEST, "live", 0);
+    });
+}
+
 #[test]
 fn references_in_read_calls_belong_to_the_server() {
     over_each(|server, client| {

@@ -227,7 +227,7 @@ fn kind(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         Passing::Optional(ty) => FieldKind::Optional(ty.clone()),
         Passing::Array { element, size, length } => {
             let count = length.as_ref().unwrap_or(size).clone();
-            FieldKind::Array { element: element.clone(), count, is_text: param.param.varying.is_some() }
+            FieldKind::Array { element: element.clone(), count, is_text: param.param.is_filled_text() }
         }
         Passing::Text { base, optional } => text(param, *base, *optional, plan.request_block),
         Passing::OutText(base) => text(param, *base, false, plan.reply_block),

@@ -33,7 +33,7 @@ impl Resolver<'_> {
             }
             (Passing::Text { .. } | Passing::OutText(_), _) => ("is a string of other elements than char", HELP),
             _ if param.memory.is_some() => ("is of one of Automation's types", HELP),
-            (Passing::Array { .. }, _) if param.varying.is_some() => {
+            (Passing::Array { .. }, _) if param.is_filled_text() => {
                 ("is a string in the caller's memory that the method changes", HELP)
             }
             _ => (reason(&param.ty, param.direction), HELP),

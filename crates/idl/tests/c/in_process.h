@@ -193,6 +193,12 @@ void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target)
     CHECK(answer >> 32 == 0 || has_failed(answer) || tampering.side == REQUEST);
 }
 
+HRESULT obvia_fail(HRESULT result, const char *text)
+{
+    CHECK(strstr(text, "string") != NULL);
+    return result;
+}
+
 HRESULT obvia_fail_plain(HRESULT result)
 {
     return result;

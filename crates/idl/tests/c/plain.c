@@ -324,9 +324,23 @@ static HRESULT Limited(IPlain *self, uint64_t few, uint64_t *many)
     return S_OK;
 }
 
+/* Whether Title ends the string. */
+static int is_ended = 1;
+
+static HRESULT Title(IPlain *self, uint32_t room, obvia_wchar *title)
+{
+    (void)self;
+    called++;
+    CHECK(!HONEST || room == 4);
+    for (uint32_t at = 0; at < room; at++) {
+        title[at] = at + 1 < room || !is_ended ? 'a' : 0;
+    }
+    return S_OK;
+}
+
 static const IPlainVtbl functions = {
     query_interface, count_references, count_references, Sum, Nothing, Tell, Numbers, Checked, Changed, Stamps, Fixed, Large,
-    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt, Limited,
+    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt, Limited, Title,
 };
 static IPlain object = {&functions};
 
@@ -556,6 +570,14 @@ static HRESULT call_limited(IPlain *plain)
     return result;
 }
 
+static HRESULT call_title(IPlain *plain)
+{
+    obvia_wchar title[4];
+    HRESULT result = IPlain_Title(plain, 4, title);
+    CHECK(!HONEST || !is_ended || memcmp(title, u"aaa", sizeof title) == 0);
+    return result;
+}
+
 /* ---- Changes by a hostile peer ---- */
 
 /* A change of a byte that makes the frame invalid: the byte's offset and the number to add. */
@@ -612,6 +634,7 @@ static const struct test tests[] = {
                              SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, {REPLY, 88, -'a'},
                              HEADER(REPLY, 104), {REPLY, 119, 1}, {REPLY, 112, -'t'}}},
     {call_limited, 16, 8, {{REQUEST, 0, 1}, {REQUEST, 7, 0x80}, {REQUEST, 15, 0x80}, {REPLY, 0, -1}, {REPLY, 7, 0x80}}},
+    {call_title, 8, 24, {{REQUEST, 3, 0x80}, SLOT(REPLY, 0), HEADER(REPLY, 8), {REPLY, 22, 1}, {REPLY, 23, 1}}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
 
@@ -847,6 +870,14 @@ static void results_have_limits(IPlain *plain)
     tampering.side = NEITHER;
 }
 
+/* The stub of a method that does not end its string answers with a failure. */
+static void strings_without_an_end_are_not_sent(IPlain *plain)
+{
+    is_ended = 0;
+    CHECK(call_title(plain) == E_INVALIDARG);
+    is_ended = 1;
+}
+
 /* A failure with results is refused if the caller would have to free the results. */
 static void failed_calls_return_nothing_to_free(IPlain *plain)
 {
@@ -909,6 +940,7 @@ int main(void)
     strings_are_what_they_are(plain);
     negative_counts_are_refused();
     ranges_are_kept_by_who_calls(plain);
+    strings_without_an_end_are_not_sent(plain);
     failed_calls_return_nothing_to_free(plain);
     results_have_limits(plain);
     frames_need_room(plain);

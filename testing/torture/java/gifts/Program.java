@@ -40,6 +40,7 @@ final class Program {
     /** An object that takes gifts. */
     private static final class Taker implements IGifts {
         private final IGifts closed;
+        private final List<WeakReference<IGift>> wrapped = new ArrayList<>();
         private IGift kept;
 
         Taker(IGifts closed) {
@@ -74,6 +75,25 @@ final class Program {
         @Override
         public IGifts closed() {
             return closed;
+        }
+
+        @Override
+        public IGift wrap(char[] label) {
+            Arrays.fill(label, 'x');
+            var gift = new Gift();
+            wrapped.add(new WeakReference<>(gift));
+            return gift;
+        }
+
+        @Override
+        public void unwrapped() {
+            try {
+                for (WeakReference<IGift> gift : wrapped) {
+                    awaitRelease(gift);
+                }
+            } catch (InterruptedException e) {
+                throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the server ends");
+            }
         }
     }
 
@@ -155,7 +175,9 @@ final class Program {
                 }
             }));
             given.add(gift(gift -> refused(Hresult.E_INVALIDARG, () -> open.label(gift, "a\0b"))));
+            refused(Hresult.E_INVALIDARG, () -> open.wrap(new char[3]));
         }
+        open.unwrapped();
         return given;
     }
 

@@ -1,6 +1,7 @@
 //! Finds everything that a structure in memory reaches.
 
 mod rings;
+mod texts;
 
 use crate::types::error::{Error, Result, code};
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
@@ -315,7 +316,10 @@ impl Survey {
         // SAFETY: the caller promises a structure that has this part, so the part is within it.
         let here = unsafe { base.add(part.at as usize) };
         match &part.what {
-            What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 | What::Ended => Ok(()),
+            What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => Ok(()),
+            What::Ended if self.is_tolerant => Ok(()),
+            // SAFETY: the caller promises valid targets of all pointers.
+            What::Ended => unsafe { self.ended(place) },
             What::Pointer { class, to, extent } => {
                 // SAFETY: the caller promises a structure that has a pointer at `here`.
                 let pointer = unsafe { here.cast::<*const u8>().read() };
@@ -399,7 +403,7 @@ impl Survey {
             }
             Extent::Text => {
                 // SAFETY: the caller promises a string at `pointer`, which ends in a zero.
-                let count = unsafe { text_count(pointer, to) };
+                let count = unsafe { texts::count(pointer, to) };
                 (count, count)
             }
             // SAFETY: the caller promises an object of type `to` at `pointer`.
@@ -480,21 +484,4 @@ unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
         // An unknown IID matches no interface.
         Iid::Outer(number) => Iid::outer(outer, number).unwrap_or(0),
     }
-}
-
-/// Returns the number of characters of a string, including the terminating zero.
-///
-/// # Safety
-///
-/// The string must end in a zero.
-unsafe fn text_count(text: *const u8, element: Element) -> usize {
-    let counted = if element == Element::Wide {
-        // SAFETY: the caller promises that the string ends in a zero.
-        unsafe { crate::marshal::parameters::text_count(text.cast::<u16>(), false) }
-    } else {
-        // SAFETY: the caller promises that the string ends in a zero.
-        unsafe { crate::marshal::parameters::text_count(text, false) }
-    };
-    // The pointer is not null, so there is no error.
-    counted.unwrap_or(1)
 }

@@ -328,7 +328,7 @@ fn copy_arrays(
             out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({size}));"));
             let invalid = leaving(&allocated, "RPC_E_INVALID_DATA");
             check_elements(out, model, element, &name, count, &invalid);
-            if array.param.param.varying.is_some() {
+            if array.param.param.is_filled_text() {
                 let bits = 8 * model.layout(element).0;
                 refuse(out, &format!("!obvia_is_ended{bits}({name}, {count})"), &invalid);
             }

@@ -45,7 +45,9 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     stub.private_arrays(out);
     let arguments: String = plan.params.iter().map(|param| format!(", {}", stub.argument(param))).collect();
     let call = format!("(self->lpVtbl->{})(self{arguments});", method_name(&plan.method.code));
-    out.line(format!("const HRESULT result = {call}"));
+    // The result becomes a failure if a string does not end.
+    let constant = if plan.params.iter().any(|param| param.param.is_filled_text()) { "" } else { "const " };
+    out.line(format!("{constant}HRESULT result = {call}"));
     // Any method may look up the state of a context handle, even a method without a context handle
     // as a parameter. The object may have kept the handle from an earlier call of the same client.
     if context.has_contexts {
@@ -295,7 +297,7 @@ impl Stub<'_> {
             let there = place(self.context, element, true, "request", &at);
             out.line(format!("obvia_copy({here}, {there}, {bytes});"));
             check_elements(out, model, element, &here, &count, &self.bad());
-        } else if array.param.param.varying.is_some() {
+        } else if array.param.param.is_filled_text() {
             // The string is empty until the method writes one.
             out.line(format!("if ({count} != 0) {{"));
             out.line(format!("*{} = 0;", place(self.context, element, false, "results", &to)));
@@ -386,6 +388,13 @@ impl Stub<'_> {
     /// Writes the code that stores the results that are not in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
+        for array in behind.iter().filter(|array| array.param.param.is_filled_text()) {
+            let (_, count, element) = self.named(array, "to", "count");
+            let (text, bits) = (self.argument(array.param), 8 * self.context.model.layout(element).0);
+            out.line(format!("if (result >= 0 && !obvia_is_ended{bits}({text}, {count})) {{"));
+            out.line("result = obvia_fail(E_INVALIDARG, \"the string does not end within its array\");");
+            out.line("}");
+        }
         if let Some(lent) = self.plan.lent() {
             self.store_results(out);
             return self.lent_answer(out, lent);

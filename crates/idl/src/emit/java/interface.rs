@@ -78,7 +78,7 @@ fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
         add(format!("from {least} to {most}"));
     }
     match &param.passing {
-        Passing::Array { .. } if param.param.varying.is_some() => {
+        Passing::Array { .. } if param.param.is_filled_text() => {
             add("the method writes a string with its zero".to_owned());
         }
         Passing::Array { .. } if param.param.direction.is_out() => add("changed in place".to_owned()),

@@ -466,8 +466,8 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
             let kind = method.kind(element);
             if is_number(element) {
                 out.line(format!("results.into({name}, {slot}, {kind}, {count});"));
-                if param.param.varying.is_some() {
-                    out.line(format!("results.checkEnded({name});"));
+                if param.param.is_filled_text() {
+                    out.line(format!("results.checkEnded(Frames.isEnded({name}));"));
                 }
                 return;
             }

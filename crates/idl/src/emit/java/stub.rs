@@ -174,6 +174,12 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     if ordered.is_empty() {
         return;
     }
+    // The checks come before references are marshaled, because nobody would release the references
+    // in a refused reply.
+    for param in ordered.iter().filter(|param| param.param.is_filled_text()) {
+        let at = method.index(param);
+        out.line(format!("Frames.checkEnded(Frames.isEnded({}), \"{}\");", method.given[at], method.shown[at]));
+    }
     let mut length = block(plan.reply_block).to_string();
     let mut declared = "int length";
     for param in &ordered {

@@ -438,7 +438,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
                 "unsafe {{ reply.{function}(&mut arrays, {at}, {}, {used}, {name}) }}?;",
                 context.kind(element)
             ));
-            if param.param.varying.is_some() {
+            if param.param.is_filled_text() {
                 out.line("// SAFETY: as above.");
                 out.line(format!("unsafe {{ obvia::rt::check_ended({name}, {used}) }}?;"));
             }

@@ -18,6 +18,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     results(out, context, plan);
     let arguments: String = plan.params.iter().map(|param| format!(", {}", argument(plan, param))).collect();
     invoke(out, context, plan, &arguments);
+    check_texts(out, plan);
     used(out, plan);
     if plan.method.oneway {
         out.line("Ok(obvia::rt::no_results(result))");
@@ -31,6 +32,17 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
         late_reply(out, context, plan);
     }
     end(out);
+}
+
+/// Writes checks of the strings that the method has written to the caller's arrays. They come
+/// before references are marshaled, because nobody would release the references in a refused reply.
+fn check_texts(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in plan.params.iter().filter(|param| param.param.is_filled_text()) {
+        let raw = &param.param.code;
+        let pointer = argument(plan, param);
+        out.line("// SAFETY: the array has this number of elements.");
+        out.line(format!("let result = unsafe {{ obvia::rt::text_result(result, {pointer}, {raw}_count) }};"));
+    }
 }
 
 /// Writes checks of the numbers of used elements that the method returned for arrays by reference.
@@ -246,7 +258,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             ));
         } else {
             out.line(format!("let {raw}_data = reply.array::<{element}>(&mut arrays, {at}, {kind}, {raw}_count);"));
-            if param.param.varying.is_some() {
+            if param.param.is_filled_text() {
                 out.line(format!("if {raw}_count > 0 {{"));
                 out.line("// SAFETY: the array has this number of elements. The string in it is empty until the method writes one.");
                 out.line(format!("unsafe {{ {raw}_data.write(0) }};"));

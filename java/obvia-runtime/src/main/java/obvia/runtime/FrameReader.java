@@ -371,13 +371,8 @@ public final class FrameReader {
     }
 
     /** Checks that a string that the method has written to the caller's array ends within it. */
-    public void checkEnded(byte[] characters) {
-        for (byte character : characters) {
-            if (character == 0) {
-                return;
-            }
-        }
-        if (characters.length > 0) {
+    public void checkEnded(boolean isEnded) {
+        if (!isEnded) {
             throw bad("the string does not end within its array");
         }
     }
@@ -399,18 +394,6 @@ public final class FrameReader {
         MemorySegment.copy(memory, Flat.SHORT, at + find(slot, kind, count, 2), array, 0, count);
     }
 
-    /** Checks that a string that the method has written to the caller's array ends within it. */
-    public void checkEnded(short[] characters) {
-        for (short character : characters) {
-            if (character == 0) {
-                return;
-            }
-        }
-        if (characters.length > 0) {
-            throw bad("the string does not end within its array");
-        }
-    }
-
     /** Returns {@code count} elements from an offset on. The caller has checked the range. */
     public short[] copyShorts(int place, int count) {
         short[] copy = new short[count];
@@ -426,18 +409,6 @@ public final class FrameReader {
     /** Copies the next object, of {@code count} elements, to the beginning of an array. */
     public void into(char[] array, int slot, int kind, int count) {
         MemorySegment.copy(memory, Flat.CHAR, at + find(slot, kind, count, 2), array, 0, count);
-    }
-
-    /** Checks that a string that the method has written to the caller's array ends within it. */
-    public void checkEnded(char[] characters) {
-        for (char character : characters) {
-            if (character == 0) {
-                return;
-            }
-        }
-        if (characters.length > 0) {
-            throw bad("the string does not end within its array");
-        }
     }
 
     /** Returns {@code count} elements from an offset on. The caller has checked the range. */

@@ -184,6 +184,43 @@ public final class Frames {
         }
     }
 
+    /** Whether an array contains a zero, or has no elements. */
+    public static boolean isEnded(byte[] characters) {
+        for (byte character : characters) {
+            if (character == 0) {
+                return true;
+            }
+        }
+        return characters.length == 0;
+    }
+
+    /** Whether an array contains a zero, or has no elements. */
+    public static boolean isEnded(short[] characters) {
+        for (short character : characters) {
+            if (character == 0) {
+                return true;
+            }
+        }
+        return characters.length == 0;
+    }
+
+    /** Whether an array contains a zero, or has no elements. */
+    public static boolean isEnded(char[] characters) {
+        for (char character : characters) {
+            if (character == 0) {
+                return true;
+            }
+        }
+        return characters.length == 0;
+    }
+
+    /** Checks that the string that a method has written to the array {@code name} ends within it. */
+    public static void checkEnded(boolean isEnded, String name) {
+        if (!isEnded) {
+            throw invalid("the string " + name + " does not end within its array");
+        }
+    }
+
     /**
      * Checks that this thread, and thus the method, can access an array that may be passed by
      * reference. The array's memory must be open, must be writable if the method writes the array,
