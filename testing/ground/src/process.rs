@@ -1,6 +1,6 @@
 //! Programs that tests run: their lines of output and their ends, with time limits.
 
-use crate::wait::{LATEST, LOOK, Patience};
+use crate::wait::{LATEST, LATEST_END, LOOK, Patience};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -112,16 +112,16 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the process still runs after [`LATEST`].
+    /// When the process still runs after ten minutes.
     #[track_caller]
     pub fn await_end(&mut self) -> ExitStatus {
-        let mut patience = Patience::new(LATEST);
+        let mut patience = Patience::new(LATEST_END);
         loop {
             if let Some(status) = self.exit_status() {
                 return status;
             }
             if patience.is_over() {
-                self.fail(&format!("has not ended within {LATEST:?}"));
+                self.fail(&format!("has not ended within {LATEST_END:?}"));
             }
             std::thread::sleep(LOOK);
         }
@@ -132,7 +132,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program fails, or does not end within [`LATEST`]. When another process has
+    /// When the program fails, or does not end within ten minutes. When another process has
     /// inherited the output and keeps it open for [`LATEST`] after the program's end.
     #[track_caller]
     pub fn finish(&mut self) -> Vec<String> {

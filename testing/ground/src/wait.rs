@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 /// The time limit of waits for which the test sets no limit. A test that reaches this limit hangs.
 pub const LATEST: Duration = Duration::from_secs(120);
 
+/// The time limit of the wait for the end of a program. A program in Java that makes all checks at
+/// every server takes minutes beside dozens of busy processes.
+pub(crate) const LATEST_END: Duration = Duration::from_secs(600);
+
 /// The interval between two checks of a condition.
 pub(crate) const LOOK: Duration = Duration::from_millis(2);
 
